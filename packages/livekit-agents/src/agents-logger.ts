@@ -1,4 +1,4 @@
 import { initializeLogger, loggerOptions } from "@livekit/agents";
 
-// LiveKit's worker does this for its jobs. Without it nothing of the library can be made, not even a session.
+// LiveKit's worker does this for its jobs. Without a logger, no object of the library can be created.
 if (!loggerOptions()) initializeLogger({ pretty: false, level: "warn" });

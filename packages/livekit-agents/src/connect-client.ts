@@ -6,7 +6,7 @@ export interface ClientLink {
   disconnect(): void;
 }
 
-/** Tells the client about the user's side of the session, and the session what the client asks for. Gives the way back. */
+/** Reports the user's side of the session to the client, and passes the client's requests to the session. */
 export function connectClient<UserData>(
   session: voice.AgentSession<UserData>,
   transport: Transport,
@@ -47,7 +47,7 @@ class RtviLink<UserData> implements ClientLink {
   readonly #onError = ({ error }: voice.ErrorEvent): void => {
     if (!isRecoverable(error)) this.#transport.rtvi.error(problemOf(error));
   };
-  // A speech that must be heard to the end cannot be interrupted, which is all the refusal says.
+  // An uninterruptible speech makes this throw; nothing else does.
   readonly #onClientInterrupted = (): void => {
     try {
       this.#session.interrupt();
@@ -87,7 +87,7 @@ class RtviLink<UserData> implements ClientLink {
     this.#transport.off("client-interrupted", this.#onClientInterrupted);
     this.#transport.rtvi.off("send-text", this.#onText);
     this.#transport.rtvi.off("append-to-context", this.#onAppend);
-    // Its error listener stays: without one, a model that fails late would throw.
+    // The error listener stays: without one, a late error of a model would be thrown.
   }
 
   #answer(to: { userInput?: string }, isSpoken: boolean): void {
@@ -98,7 +98,7 @@ class RtviLink<UserData> implements ClientLink {
       const reply = this.#session.generateReply(to);
       if (isSilent) reply.addDoneCallback(() => this.#session.output.setAudioEnabled(true));
     } catch (error) {
-      this.#transport.rtvi.error(problemOf(error)); // it is about to close
+      this.#transport.rtvi.error(problemOf(error)); // the session is about to close
     }
   }
 

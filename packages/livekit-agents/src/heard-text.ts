@@ -1,16 +1,16 @@
 import { heardWords, timeWords, type TimedWord } from "vocalhost";
 
-/** Text on its way to somebody's ear. */
+/** Text that is being spoken. */
 export interface Speech {
   text: string;
-  /** The same in pieces, as they were written. */
+  /** The same text in pieces, as they were written. */
   pieces: TextPiece[];
   /** Length of its sound so far. */
   soundMs: number;
   isSoundComplete: boolean;
 }
 
-/** A word or more, and when it is spoken, as far as the voice says so. */
+/** A word or more, and when it is spoken, if the voice reports it. */
 export interface TextPiece {
   text: string;
   startMs?: number | undefined;
@@ -19,7 +19,7 @@ export interface TextPiece {
 
 const USUAL_MS_PER_CHARACTER = 65;
 
-/** The beginning of the text that was heard when so much of its sound was. */
+/** Returns the beginning of the text that was heard after this much playback. */
 export function heardText(speech: Speech, playedMs: number): string {
   if (playedMs <= 0) return "";
   const heard = heardWords(wordsOf(speech), playedMs);
@@ -41,7 +41,7 @@ function wordsOf(speech: Speech): TimedWord[] {
   return words;
 }
 
-/** Models write in pieces that say nothing about words; what has no times is one piece with what is before it. */
+/** Models write pieces that ignore word boundaries; pieces without times are joined to the piece before. */
 function withoutSeams(pieces: readonly TextPiece[]): TextPiece[] {
   const joined: TextPiece[] = [];
   for (const piece of pieces) {
@@ -54,7 +54,7 @@ function withoutSeams(pieces: readonly TextPiece[]): TextPiece[] {
   return joined;
 }
 
-/** Of speech that is still being made: as people speak. */
+/** Estimates the length of unfinished speech from usual speaking rates. */
 function endOfSound({ soundMs, isSoundComplete }: Speech, startMs: number, { text }: TextPiece): number {
   return isSoundComplete ? soundMs : Math.max(soundMs, startMs + text.length * USUAL_MS_PER_CHARACTER);
 }

@@ -3,11 +3,11 @@ import { frameMs, type AudioFrame, type Transport } from "vocalhost";
 import { heardText, type Speech, type TextPiece } from "./heard-text.ts";
 import type { Subtitles } from "./subtitles.ts";
 
-/** Says one stretch of speech after the other, text and sound, and knows how much of it was heard. */
+/** Plays one stretch of speech after another, text and sound, and knows how much of it was heard. */
 export interface Mouth {
-  /** False: what is written is shown only. */
+  /** False: text is shown only. */
   isAudible: boolean;
-  /** All sound of the current speech is there and some of it is still to be heard. */
+  /** Whether all sound of the current speech has arrived, and some is still to be heard. */
   readonly isFinishing: boolean;
   addText(piece: TextPiece): void;
   endText(): void;
@@ -23,7 +23,7 @@ export interface Mouth {
 }
 
 export interface MouthEvents {
-  /** The first sound of a speech is heard. */
+  /** Emitted with the first audible sound of a speech. */
   started: [];
   finished: [Heard];
 }
@@ -31,7 +31,7 @@ export interface MouthEvents {
 export interface Heard {
   playedMs: number;
   interrupted: boolean;
-  /** Undefined when nobody wrote what is said. */
+  /** Undefined for speech without a text. */
   heard: string | undefined;
 }
 
@@ -40,15 +40,15 @@ interface CurrentSpeech extends Speech {
   waitingMs: number;
   moved: PromiseWithResolvers<void>;
   writtenMs: number;
-  /** Where it begins in what the transport plays; undefined until its first sound. */
+  /** Position of its first sample in the playback; undefined until then. */
   baseMs: number | undefined;
   hasStarted: boolean;
   isTextComplete: boolean;
   isPumping: boolean;
 }
 
-// Voices are faster than listeners, and a session that is being interrupted does not wait for us: an answer of
-// ordinary length is taken whole. Beyond this the voice has to wait.
+// Voices generate faster than real time, and an interrupted session does not wait for us, so an answer of ordinary
+// length is buffered whole. Beyond this the voice has to wait.
 const WAITING_MAX_MS = 60_000;
 const PROGRESS_MS = 100;
 
@@ -63,7 +63,7 @@ class AgentMouth implements Mouth {
   #current: CurrentSpeech | undefined;
   #isSounding = false;
   #following: NodeJS.Timeout | undefined;
-  /** The client is gone: nothing more will be heard. */
+  /** Runs when the client is gone and nothing more will be heard. */
   readonly #givenUp = (speech: CurrentSpeech) => (): void => {
     if (speech === this.#current) this.#finish(speech, this.#playedMs(speech), true);
   };
@@ -86,7 +86,7 @@ class AgentMouth implements Mouth {
   }
 
   addText(piece: TextPiece): void {
-    // The one before was written and never spoken.
+    // The text before was never spoken.
     if (this.#current?.isTextComplete && this.#current.soundMs === 0) this.#finish(this.#current, 0, true);
     const speech = this.#open();
     speech.text += piece.text;
@@ -173,7 +173,7 @@ class AgentMouth implements Mouth {
       speech.waitingMs -= frameMs(frame);
       const hasSpace = this.#transport.audioOut.write(frame);
       speech.writtenMs += frameMs(frame);
-      // Not at 0 when something else is still being heard.
+      // Not 0 when earlier sound is still being played.
       if (speech.baseMs === undefined) {
         speech.baseMs = Math.max(
           0,

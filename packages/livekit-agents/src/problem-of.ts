@@ -1,10 +1,10 @@
-/** What went wrong, of the shapes in which the library tells it. */
+/** Returns the message of an error, in the shapes in which the library reports it. */
 export function problemOf(error: unknown): string {
   const problem = isWrapped(error) ? error.error : error;
   return problem instanceof Error ? problem.message : "its log says more";
 }
 
-/** The library tries again by itself. */
+/** Whether the library retries by itself. */
 export function isRecoverable(error: unknown): boolean {
   return isWrapped(error) && error.recoverable === true;
 }

@@ -2,12 +2,15 @@ import { voice } from "@livekit/agents";
 import type { AudioFrame } from "@livekit/rtc-node";
 import type { Mouth } from "./mouth.ts";
 
-/** Where an `AgentSession` puts what it says. It learns what was heard from the transport, not from a clock. */
+/**
+ * The audio output of an `AgentSession`. It learns from the transport what was heard, instead of estimating by a
+ * clock.
+ */
 export class SessionAudioOutput extends voice.AudioOutput {
   readonly #mouth: Mouth;
 
   constructor(mouth: Mouth) {
-    // Any rate is fine: the transport resamples, in pieces shorter than those of LiveKit's resampler.
+    // Takes any rate: the transport resamples with less delay than LiveKit's resampler.
     super(undefined, undefined, { pause: true });
     this.#mouth = mouth;
     mouth.on("started", () => this.onPlaybackStarted(Date.now()));
@@ -22,7 +25,7 @@ export class SessionAudioOutput extends voice.AudioOutput {
   }
 
   override async captureFrame(frame: AudioFrame): Promise<void> {
-    // One segment after the other: the next begins when the one before was heard.
+    // Plays one segment at a time: the next begins when the one before was heard.
     if (this.#mouth.isFinishing) await this.waitForPlayout();
     await super.captureFrame(frame);
     await this.#mouth.write({ samples: toMono(frame), sampleRateHz: frame.sampleRate });

@@ -13,24 +13,24 @@ const FAILED: string = voice.CloseReason.ERROR;
 
 export interface AgentSessionOptions<UserData> {
   session: voice.AgentSession<UserData>;
-  /** Who speaks first; `session.updateAgent` hands over to others. */
+  /** The first agent; `session.updateAgent` switches to others. */
   agent: voice.Agent<UserData>;
   transport: Transport;
-  /** What to listen to. @default transport.audioIn */
+  /** Audio to listen to. @default transport.audioIn */
   audioIn?: AudioInput;
 }
 
 export interface RunningAgentSession extends AsyncDisposable {
   /**
-   * Resolves when the session is over: it was closed, the client is gone, or `args.signal` has aborted. Rejects when a
-   * model failed for good.
+   * Resolves when the session is over: it was closed, the client is gone, or `args.signal` has aborted. Rejects
+   * when a model failed for good.
    */
   readonly ended: Promise<void>;
 }
 
 /**
- * Starts an `AgentSession` that hears and speaks through a transport, without a room. What is said and understood is
- * told to the client. Disposing of it closes the session.
+ * Starts an `AgentSession` that hears and speaks through a transport, without a room. The client is told what is
+ * said and understood. Disposing of it closes the session.
  */
 export async function startAgentSession<UserData>(
   options: AgentSessionOptions<UserData>,
@@ -42,7 +42,7 @@ export async function startAgentSession<UserData>(
   const subtitles = createSubtitles(transport.rtvi);
   const mouth = createMouth(transport, subtitles);
   const closed = Promise.withResolvers<void>();
-  closed.promise.catch(() => undefined); // for who awaits `ended`
+  closed.promise.catch(() => undefined); // callers may await `ended` instead
 
   function onClose({ reason, error }: voice.CloseEvent): void {
     if (reason === FAILED)
@@ -86,7 +86,7 @@ export async function startAgentSession<UserData>(
   };
 }
 
-/** What the user says, as an `AgentSession` wants to hear it. */
+/** The user's audio as an `AgentSession` input. */
 class SessionAudioInput extends voice.AudioInput {
   #isAttached = true;
 
@@ -102,7 +102,7 @@ class SessionAudioInput extends voice.AudioInput {
   async *#frames(audioIn: AudioInput): AsyncGenerator<AudioFrame> {
     for await (const { samples, sampleRateHz } of audioIn) {
       if (!this.#isAttached) continue; // muted by `session.input.setAudioEnabled(false)`
-      // Native code reads a frame's memory from its very beginning, whatever part of it is the frame.
+      // Native code reads from the beginning of the frame's buffer, whatever part of it the frame covers.
       const own = samples.byteLength === samples.buffer.byteLength ? samples : samples.slice();
       yield new AudioFrame(own, sampleRateHz, 1, own.length);
     }
@@ -111,7 +111,10 @@ class SessionAudioInput extends voice.AudioInput {
 
 type TextOutput = NonNullable<voice.AgentSession["output"]["transcription"]>;
 
-/** Where an `AgentSession` writes what it says. The library keeps the class to itself; this is all it calls of one. */
+/**
+ * Returns the text output of an `AgentSession`. The library does not export the class; it calls only these
+ * methods.
+ */
 function toTextOutput(mouth: Mouth): TextOutput {
   const output: Pick<TextOutput, "captureText" | "flush" | "onAttached" | "onDetached"> = {
     captureText(text) {

@@ -1,14 +1,14 @@
 import { createSentenceSplitter, type RtviSession, type SpokenSegment } from "vocalhost";
 
-/** Tells the client what is being said, as it is written and as it is heard. */
+/** Shows the client the bot's text, as it is written and as it is heard. */
 export interface Subtitles {
   written(text: string): void;
   writtenToTheEnd(): void;
-  /** The first sound of it goes out. */
+  /** Reports the first sound of the text. */
   sounds(): void;
-  /** So many characters of the text have been heard. */
+  /** Reports that this many characters of the text have been heard. */
   heard(text: string, characters: number): void;
-  /** All of it is to be read, not heard. */
+  /** Shows text that is not spoken. */
   showSilently(text: string): void;
   over(how: { interrupted: boolean }): void;
 }

@@ -1,9 +1,9 @@
 import { closestWord } from "@vocalhost/protocol";
 
-/** Every name of the options, so that one that is added to them is added here. */
+/** Requires every name of the options type, so that a new option is also listed here. */
 export type OptionNames<T> = Readonly<Record<keyof Required<T>, true>>;
 
-/** Refuses an option that there is not, which would be ignored in silence. `of` completes "… has no option". */
+/** Throws for an unknown option, which would otherwise be ignored silently. `of` completes "… has no option". */
 export function checkOptions<T extends object>(
   of: string,
   given: T | undefined | null,

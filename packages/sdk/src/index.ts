@@ -59,7 +59,7 @@ export type { Resampler } from "@vocalhost/audio";
 export type { AudioFilter, FilterContext, OpenFilter } from "./filters/audio-filter.ts";
 export { parseWav, writeWav } from "@vocalhost/audio";
 
-// Understanding when somebody speaks
+// Detecting speech and turns
 export { createVoiceActivityDetector } from "./speech/voice-activity.ts";
 export type {
   VoiceActivity,

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** Named lists of callbacks. A callback that throws is the emitter's caller's to deal with. */
+/** Named lists of callbacks. An exception of a callback goes to the emitter's caller. */
 export interface Listeners<Events extends Record<keyof Events, (...args: never[]) => void>> {
   on<E extends keyof Events>(event: E, listener: Events[E]): void;
   off<E extends keyof Events>(event: E, listener: Events[E]): void;
@@ -17,7 +17,8 @@ export function createListeners<
     on(event, listener) {
       const list = lists.get(event) ?? new Map<Listener, Listener>();
       if (list.has(listener)) return;
-      // Runs as part of what registered it, so that a promise it forgets is known to be a session's.
+      // Runs in the async context of the code that registered it, so that its unhandled rejections belong to the
+      // right session.
       lists.set(event, list.set(listener, AsyncLocalStorage.bind(listener)));
     },
     off: (event, listener) => void lists.get(event)?.delete(listener),

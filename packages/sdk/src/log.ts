@@ -1,4 +1,4 @@
-/** The part of pino's logger the SDK uses; any logger of that shape will do. */
+/** The part of pino's logger that the SDK uses; any logger with this interface works. */
 export interface Log {
   trace(fields: object, message: string): void;
   debug(fields: object, message: string): void;

@@ -1,20 +1,20 @@
-/** Messages to another thread. Crossing costs more than what crosses, so they go together. */
+/** Batches messages to another thread, since each crossing has a fixed cost. */
 export interface Outbox<T> {
-  /** What can wait goes at once too, unless something went just before. The order stays. */
+  /** Sends a message that can wait at once, unless another was sent just before. The order is kept. */
   post(message: T, canWait: boolean): void;
-  /** Sends what waits. */
+  /** Sends all waiting messages. */
   flush(): void;
 }
 
 export interface OutboxOptions<T> {
-  /** How long what can wait may have to, after the last crossing. */
+  /** Longest wait after the last crossing, in milliseconds. */
   batchMs: number;
   send(messages: T[]): void;
 }
 
 export function createOutbox<T>({ batchMs, send }: OutboxOptions<T>): Outbox<T> {
   let waiting: T[] = [];
-  let soon: NodeJS.Immediate | undefined; // everything of one turn of the loop goes together
+  let soon: NodeJS.Immediate | undefined; // messages of one turn of the event loop are sent together
   let later: NodeJS.Timeout | undefined;
   let sentMs = -Infinity;
 

@@ -1,2 +1,2 @@
-/** Version of this package, as clients see it. */
+/** Version of this package, as reported to clients. */
 export const SDK_VERSION = "0.1.0";

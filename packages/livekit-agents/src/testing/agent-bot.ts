@@ -1,4 +1,4 @@
-// An agent of LiveKit's library on every kind of connection, which tells what became of it.
+// An agent of LiveKit's library over every kind of connection, which reports its events.
 import { llm, voice } from "@livekit/agents";
 import { startAgentSession } from "@vocalhost/livekit-agents";
 import { createTransport, type RunnerArguments } from "vocalhost";
@@ -21,7 +21,7 @@ const records: SessionRecord[] = [];
 app.get("/agent-sessions", () => records);
 
 export async function bot(args: RunnerArguments): Promise<void> {
-  // Its story would be over before the bot is sure that nobody comes back.
+  // The test's events would end before the bot knows that no participant comes back.
   const transport = await createTransport(args, { room: { departureTimeoutMs: 200 } });
   const session = new voice.AgentSession({
     vad: new LoudnessVad(),

@@ -1,13 +1,14 @@
-// Models that need no vendor, made of LiveKit's own base classes: phrases are tones on the line, answers are hummed.
+// Models that need no vendor, derived from LiveKit's base classes: phrases are tones on the line, answers are
+// hummed.
 import { normalizeLanguage, stt, tts, VAD, VADEventType, VADStream, type VADEvent } from "@livekit/agents";
 import { AudioFrame } from "@livekit/rtc-node";
 import { createHum, createPhrases, hearLoudness } from "../../../../testing/voice-stand-ins.ts";
 
 const WINDOW_MS = 20;
-const SPEECH_MS = 60; // until somebody is said to speak
-const SILENCE_MS = 240; // until they are said to have stopped
+const SPEECH_MS = 60; // until speech is reported
+const SILENCE_MS = 240; // until silence is reported
 
-/** Everything loud is speech. */
+/** Takes all loud sound for speech. */
 export class LoudnessVad extends VAD {
   label = "loudness";
 
@@ -75,7 +76,7 @@ class LoudnessStream extends VADStream {
   }
 }
 
-/** Knows the phrases by their sound; what is among `noises` has no words. */
+/** Recognises phrases by their tones; those among `noises` have no words. */
 export class PhraseStt extends stt.STT {
   label = "phrases";
   readonly #phrases: readonly string[];
@@ -114,7 +115,7 @@ export class PhraseStt extends stt.STT {
   }
 }
 
-/** Hums, so long for each character. */
+/** Hums, for a fixed time per character. */
 export class HumTts extends tts.TTS {
   label = "hum";
 

@@ -1,13 +1,13 @@
 import type { RunnerArguments } from "./runner-arguments.ts";
 
-/** A voice bot: called once per session, its end is the session's end. */
+/** A voice bot. It is called once per session, and the session ends when it returns. */
 export type Bot = (args: RunnerArguments) => Promise<unknown>;
 
 /** The long form of a bot, for those that prepare something before their first session. */
 export interface BotDefinition {
   /** Runs once in each process, before the first session: load models, open pools. */
   prewarm?(): void | Promise<void>;
-  /** Whether a new session may begin now. Running sessions are not touched. */
+  /** Returns whether a new session may begin now. Running sessions are not affected. */
   readyz?(): Readiness | Promise<Readiness>;
   bot: Bot;
 }

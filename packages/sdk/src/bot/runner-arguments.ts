@@ -2,7 +2,7 @@ import type { CarrierName, PeerId, RoomProviderName } from "@vocalhost/protocol"
 import type { WebSocket } from "ws";
 import type { CallData } from "@vocalhost/carriers";
 
-/** Everything a bot is given. Where it runs and how the session was asked for is not among it. */
+/** The arguments of a bot. They do not reveal where it runs or how the session was requested. */
 export type RunnerArguments = WebRtcArguments | WebSocketArguments | RoomArguments;
 
 export interface WebRtcArguments extends CommonArguments {
@@ -15,7 +15,7 @@ export interface WebRtcArguments extends CommonArguments {
 export interface WebSocketArguments extends CommonArguments {
   readonly kind: "websocket";
   readonly websocket: WebSocket;
-  /** Whose messages the socket carries: a client's, or a carrier's. */
+  /** Origin of the socket's messages: a client or a carrier. */
   readonly transportType: "websocket" | CarrierName;
   /** Same as `transportType`. */
   readonly transport_type: "websocket" | CarrierName;
@@ -23,20 +23,20 @@ export interface WebSocketArguments extends CommonArguments {
 
 export interface RoomArguments extends CommonArguments {
   readonly kind: "room";
-  /** What the bot connects to: a LiveKit server's address, or a Daily room's. */
+  /** URL of the LiveKit server, or of the Daily room. */
   readonly roomUrl: string;
   /** Same as `roomUrl`. */
   readonly room_url: string;
-  /** Lets the bot in; it owns the room. */
+  /** Token with which the bot joins; it owns the room. */
   readonly token: string;
   readonly roomName: string;
   /** Same as `roomName`. */
   readonly room_name: string;
-  /** Who keeps the room. */
+  /** Provider that hosts the room. */
   readonly provider: RoomProviderName;
   /**
-   * Connects a caller who is on hold at Daily with the room, once; undefined unless it was made for such a call, and
-   * when hosted, where that is done for you.
+   * Connects a caller who is on hold at Daily with the room, once. Undefined unless the room was created for such
+   * a call, and in the hosted service, which does it for you.
    */
   readonly forwardCall: ((sipUri?: string) => Promise<void>) | undefined;
 }
@@ -45,17 +45,17 @@ export interface CommonArguments {
   readonly sessionId: string;
   /** Same as `sessionId`. */
   readonly session_id: string;
-  /** What the client sent along with its start request. */
+  /** Data from the client's start request. */
   readonly body: unknown;
-  /** Who calls whom; null unless the session is a phone call. */
+  /** Caller and callee; null unless the session is a phone call. */
   readonly callData: CallData | null;
   /** Same as `callData`. */
   readonly call_data: CallData | null;
-  /** Flags the runner was started with, its own and the bot's; absent when hosted. */
+  /** Flags of the runner's command line, including the bot's own; undefined in the hosted service. */
   readonly cliArgs: Record<string, unknown> | undefined;
   /** Same as `cliArgs`. */
   readonly cli_args: Record<string, unknown> | undefined;
-  /** Whether the bot has to look after the signal itself; runner and service do that, so it never has. */
+  /** Whether the bot must handle the signal itself; always false, since runner and service do. */
   readonly handleSigint: boolean;
   /** Same as `handleSigint`. */
   readonly handle_sigint: boolean;
@@ -63,11 +63,14 @@ export interface CommonArguments {
   readonly handleSigterm: boolean;
   /** Same as `handleSigterm`. */
   readonly handle_sigterm: boolean;
-  /** After so many seconds in which nobody speaks the session ends as `idle`; null: never. */
+  /** Seconds of silence after which the session ends as `idle`; null: never. */
   readonly pipelineIdleTimeoutSecs: number | null;
   /** Same as `pipelineIdleTimeoutSecs`. */
   readonly pipeline_idle_timeout_secs: number | null;
-  /** Aborts when the session must end: stopped, time is up, client gone, shutdown. `signal.reason` is a `SessionEnded`. */
+  /**
+   * Aborts when the session must end: stopped, time is up, client gone, shutdown. `signal.reason` is a
+   * `SessionEnded`.
+   */
   readonly signal: AbortSignal;
 }
 
@@ -81,7 +84,7 @@ export interface CommonFields {
   signal: AbortSignal;
 }
 
-/** Unless somebody says otherwise. */
+/** The default of `pipelineIdleTimeoutSecs`. */
 export const IDLE_TIMEOUT_SECS = 300;
 
 export function createWebRtcArguments(
@@ -115,7 +118,7 @@ const ALIASES = {
   pipeline_idle_timeout_secs: "pipelineIdleTimeoutSecs",
 } as const;
 
-// Aliases are getters off the enumerable list, so that a logged or spread object shows each value once.
+// Aliases are non-enumerable getters, so that a logged or spread object has each value once.
 function withAliases({ idleTimeoutSecs = IDLE_TIMEOUT_SECS, ...fields }: Record<string, unknown>): object {
   const args: Record<string, unknown> = {
     ...fields,
@@ -129,14 +132,14 @@ function withAliases({ idleTimeoutSecs = IDLE_TIMEOUT_SECS, ...fields }: Record<
   return args;
 }
 
-/** A bot's connection to one browser. It survives the browser's reconnects, each with a peer of its own. */
+/** A bot's connection to one browser. It survives reconnects of the browser, each with a new peer. */
 export interface WebRtcConnection {
   /** Identifier of the newest peer. */
   readonly peerId: PeerId;
   readonly state: "connecting" | "connected" | "closed";
   on(event: keyof ConnectionEvents, listener: () => void): void;
   off(event: keyof ConnectionEvents, listener: () => void): void;
-  /** Tells the client that the bot is gone and closes. */
+  /** Sends a goodbye to the client and closes. */
   close(): void;
 }
 

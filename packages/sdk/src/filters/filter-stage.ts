@@ -1,18 +1,18 @@
 import type { Log } from "../log.ts";
 import type { AudioFilter, FilterContext, FilterFigures, OpenFilter } from "./audio-filter.ts";
 
-/** A filter in its place between the wire and the bot. Whatever the filter does, audio goes on and nothing throws. */
+/** Runs a filter between the connection and the bot. Failures of the filter never stop the audio. */
 export interface FilterStage {
-  /** What the bot hears for this frame: filtered, or untouched when the filter failed. */
+  /** Returns the frame for the bot: filtered, or untouched when the filter failed. */
   process(frame: Int16Array): Int16Array;
-  /** What the filter still held back; it gets nothing more. */
+  /** Ends the filter and returns the samples it held back. */
   end(): Int16Array;
   /** Resolves when the filter is disposed of. */
   dispose(): Promise<void>;
   readonly figures: FilterFigures;
 }
 
-const OPEN_MAX_MS = 5_000; // a caller waits for the bot's first word meanwhile
+const OPEN_MAX_MS = 5_000; // the caller waits for the bot's first word meanwhile
 const DISPOSE_MAX_MS = 2_000;
 const NOTHING = new Int16Array(0);
 
@@ -45,7 +45,7 @@ export async function openFilterStage(filter: AudioFilter, context: FilterContex
       figures.framesIn += 1;
       if (!opened) return frame;
       try {
-        // A copy, so that a filter that fails half-way has not touched what passes instead.
+        // A copy, so that the untouched frame is still there if the filter fails half-way.
         const filtered = samplesOf(opened.process(frame.slice()));
         figures.framesFiltered += 1;
         return filtered;
@@ -99,14 +99,14 @@ async function within<T>(timeoutMs: number, promise: Promise<T>, signal?: AbortS
   }
 }
 
-/** An `async process()` compiles in JavaScript; its promise must not reject unheard. */
+/** In JavaScript, `process()` may be async by mistake; its rejection must be handled. */
 function samplesOf(result: unknown): Int16Array {
   if (result instanceof Int16Array) return result;
   if (result instanceof Promise) result.catch(() => undefined);
   throw new TypeError("An audio filter must give an Int16Array, and at once");
 }
 
-/** A filter that fails, fails fifty times a second. */
+/** A failing filter would otherwise log fifty times a second. */
 function tellOnce(log: Log): (error: unknown) => void {
   let isTold = false;
   return (error) => {

@@ -1,16 +1,16 @@
 import type { FilterLevel, FilterView, VoiceFilter } from "@vocalhost/protocol";
 import type { VoiceEngine } from "./filter-tally.ts";
 
-/** Voice isolation of one session, as somebody who compares sees and switches it. */
+/** Switch and levels of one session's voice isolation, for comparing with and without it. */
 export interface FilterSwitch {
-  /** Audio passes untouched while it is true; the engine goes on listening. */
+  /** Whether audio passes unfiltered; the engine still processes it. */
   isBypassed: boolean;
   view(): FilterView;
 }
 
 /** The switches of all sessions with a filter. */
 export interface FilterSwitches {
-  /** Puts a stream under the switch of its session until it is disposed of. */
+  /** Connects a stream to the switch of its session until it is disposed of. */
   put(engine: VoiceEngine, stream: SwitchedStream): VoiceEngine;
   of(sessionId: string): FilterSwitch | undefined;
 }
@@ -19,7 +19,7 @@ export interface SwitchedStream {
   sessionId: string;
   model: VoiceFilter;
   sampleRateHz: number;
-  /** Told how much audio passed untouched because somebody wanted it so. */
+  /** Reports how much audio passed unfiltered because of the switch. */
   bypassed(seconds: number): void;
 }
 

@@ -1,10 +1,10 @@
 import { FilterFigures, type FilterStatus } from "@vocalhost/protocol";
 
-/** One stream of audio on its way through the engine; may give samples up to 30 ms later than they came. */
+/** One stream of audio through the engine. Samples may come out up to 30 ms later than they went in. */
 export interface VoiceEngine extends Disposable {
   process(samples: Int16Array): Int16Array;
   flush(): Int16Array;
-  /** Of its model. */
+  /** Version of its model. */
   readonly version?: string;
   readonly figures: {
     framesIn: number;
@@ -15,11 +15,11 @@ export interface VoiceEngine extends Disposable {
   };
 }
 
-/** What all streams of a session did. */
+/** Counters over all streams of a session. */
 export interface FilterTally {
-  /** The engine, with everything it does noted. */
+  /** Wraps the engine and counts everything it does. */
   watch(engine: VoiceEngine, sampleRateHz: number): VoiceEngine;
-  /** Of what happened outside of a watched engine. */
+  /** Counts a failure outside of a watched engine. */
   failed(): void;
   bypassed(seconds: number): void;
   state(): Exclude<FilterStatus["state"], "unavailable">;
@@ -31,7 +31,7 @@ interface StreamSums {
   framesFiltered: number;
   version: string | null;
   seconds: number;
-  /** Weighted by the frames they were measured on, so that streams can be added. */
+  /** Levels are weighted by the measured frames, so that streams can be added. */
   nearFrames: number;
   levelFrames: number;
   cpuMs: number;
@@ -111,7 +111,7 @@ function readEngine({ figures, version }: VoiceEngine, seconds: number): StreamS
   return {
     framesIn,
     framesFiltered,
-    // Another one would cost all figures: the service takes none that it cannot read.
+    // The service rejects a record with an invalid version, and all figures would be lost.
     version: FilterFigures.shape.version.safeParse(version).data ?? null,
     seconds,
     nearFrames: nearShare * framesFiltered,
@@ -134,5 +134,5 @@ function plus(one: StreamSums | undefined, other: StreamSums): StreamSums {
 }
 
 function rounded(value: number, digits: number): number {
-  return Number(value.toFixed(digits)) + 0; // no minus before a zero
+  return Number(value.toFixed(digits)) + 0; // avoids -0
 }

@@ -1,3 +1,3 @@
-// Cleaning what a bot hears
+// Filters for incoming audio
 export { vivaFilter } from "./viva-filter.ts";
 export type { AudioFilter, FilterContext, OpenFilter } from "./audio-filter.ts";

@@ -3,9 +3,9 @@ import type { AudioFilter, OpenFilter } from "./audio-filter.ts";
 import { providedVoiceIsolation, type VoiceIsolation } from "./voice-isolation.ts";
 
 /**
- * Voice isolation by the hosted service, as the deployment asks for it. Throws `VIVA_UNAVAILABLE_LOCALLY` where no
- * service runs the bot: guard it with the variable `ENV`, which is `local` in the runner. The runner's flag
- * `--voice-filter` has it all the same.
+ * Voice isolation by the hosted service, as the deployment configures it. Throws `VIVA_UNAVAILABLE_LOCALLY`
+ * outside the service: check the variable `ENV`, which is `local` in the runner. The runner's flag `--voice-
+ * filter` provides it locally.
  */
 export function vivaFilter(): AudioFilter {
   const isolation = providedVoiceIsolation();
@@ -13,7 +13,7 @@ export function vivaFilter(): AudioFilter {
   return createVivaFilter(isolation);
 }
 
-/** What a bot that chose no filter gets. */
+/** Returns the filter for a bot that did not choose one. */
 export function filterWithoutAsking(): AudioFilter | undefined {
   const isolation = providedVoiceIsolation();
   return isolation?.attaches === "always" ? createVivaFilter(isolation) : undefined;

@@ -4,23 +4,23 @@ import type { Log } from "../log.ts";
 import { createFilterSwitches, type FilterSwitch } from "./filter-switch.ts";
 import { createFilterTally, type VoiceEngine } from "./filter-tally.ts";
 
-/** The module that a hosted service names as its engine. */
+/** The interface of an engine module. */
 export interface VoiceEngineModule {
   openEngine(options: { model: VoiceFilter; sampleRateHz: number }): VoiceEngine | Promise<VoiceEngine>;
 }
 
-/** Voice isolation of the one session that an instance runs, or of all that the runner does. */
+/** Voice isolation for an instance's session, or for all sessions of a runner. */
 export interface VoiceIsolation {
   /** `always`: also where the bot chose no filter. */
   readonly attaches: "when-asked" | "always";
-  /** What the session's deployment asks for; null before there is a session. */
+  /** The filter that the session's deployment configures; null before there is a session. */
   readonly asked: VoiceFilter | null;
   begin(asked: VoiceFilter | null): void;
-  /** The engine for one stream; undefined when there is none here. Rejects when it fails. */
+  /** Opens an engine for one stream; undefined when there is none. Rejects when it fails. */
   open(options: VoiceStreamOptions): Promise<VoiceEngine | undefined>;
-  /** Of a session whose audio goes through it now. */
+  /** Returns the switch of a session whose audio is being filtered. */
   switchOf(sessionId: string): FilterSwitch | undefined;
-  /** What became of it so far; null when it was not asked for. */
+  /** Returns the filter's status; null when none was configured. */
   status(): FilterStatus | null;
 }
 
@@ -44,7 +44,7 @@ export function createVoiceIsolation(options: VoiceIsolationOptions): VoiceIsola
   const switches = createFilterSwitches();
   let module: VoiceEngineModule | undefined;
   let asked: VoiceFilter | null = null;
-  // Loaded before the first call; not waited for, because a broken engine must not keep the bot from its calls.
+  // Loaded before the first call, without waiting: a broken engine must not keep the bot from its calls.
   const loading = options.engine === undefined ? undefined : load(options.engine);
 
   async function load(path: string): Promise<void> {
@@ -86,12 +86,15 @@ export function createVoiceIsolation(options: VoiceIsolationOptions): VoiceIsola
 
 let ofThisProcess: VoiceIsolation | undefined;
 
-/** Called by a hosted instance before it loads its bot, and by the runner with `--voice-filter`. */
+/**
+ * Sets the process's voice isolation. Called by an instance before it loads its bot, and by the runner with
+ * `--voice-filter`.
+ */
 export function provideVoiceIsolation(isolation: VoiceIsolation): void {
   ofThisProcess = isolation;
 }
 
-/** Undefined where no service runs the bot. */
+/** Returns the process's voice isolation; undefined outside the service. */
 export function providedVoiceIsolation(): VoiceIsolation | undefined {
   return ofThisProcess;
 }

@@ -1,4 +1,4 @@
-// Makes the compile cache of the base image. Whoever makes the image gives Node a seed and a large heap, so that V8 writes
+// Makes the compile cache of the base image. The image build gives Node a seed and a large heap, so that V8 writes
 // the same bytes each time.
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { enableCompileCache, flushCompileCache } from "node:module";
@@ -15,4 +15,4 @@ await import("./start-instance.ts");
 flushCompileCache();
 cpSync(join(aside, cacheTag()), COMPILE_CACHE, { recursive: true });
 rmSync(aside, { recursive: true });
-process.exit(0); // whatever the modules have going on
+process.exit(0); // without waiting for handles that modules keep open

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { cachedDataVersionTag } from "node:v8";
 import { packageFolder } from "../own-files.ts";
 
-/** Beside the `node_modules` this package is in, where the base image has compiled code of the whole of it. */
+/** Beside the `node_modules` that holds this package; the base image has its compiled code there. */
 export const COMPILE_CACHE = join(packageFolder, "../../compile-cache");
 
 /**
- * Lets Node take compiled code from a folder that was made on another machine, and that nobody can write to. Node looks
- * in a folder named after its version, the processor's features and the user; the code itself depends on the first only.
+ * Lets Node use compiled code from a read-only folder made on another machine. Node names the subfolder by its
+ * version, the processor's features and the user; the code depends on the version only.
  */
 export function useCompileCache(folder: string = COMPILE_CACHE): void {
   if (!existsSync(folder)) return;
@@ -19,11 +19,11 @@ export function useCompileCache(folder: string = COMPILE_CACHE): void {
     symlinkSync(folder, join(named, cacheTag()));
     enableCompileCache(named);
   } catch {
-    // Without a temporary folder it starts later, but it starts.
+    // Without a temporary folder the start is slower.
   }
 }
 
-/** What Node calls the folder inside of a compile cache. */
+/** Returns the name of Node's subfolder in a compile cache. */
 export function cacheTag(): string {
   const version = cachedDataVersionTag().toString(16).padStart(8, "0");
   return `${process.version}-${process.arch}-${version}-${process.getuid?.() ?? 0}`;

@@ -3,29 +3,29 @@ import { isIP } from "node:net";
 import type { MediaReach } from "../media/messages.ts";
 import type { LogLevel } from "../runtime/runtime-log.ts";
 
-/** What a driver told an instance. */
+/** Settings that a driver gives an instance. */
 export interface InstanceConfig {
   instanceId: string;
   token: string;
-  /** For `address`, `alive.json` and exit records. */
+  /** Holds `address`, `alive.json` and exit records. */
   folder: string;
-  /** Whether the files in the folder lie ready, and no others can be made. */
+  /** Whether the folder contains prepared files, and no others can be created. */
   hasSharedFiles: boolean;
-  /** Takes all records instead of the folder. */
+  /** Receives all records instead of the folder. */
   terminationMessageFile: string | undefined;
-  /** Who is told that it takes requests. */
+  /** URL to notify when it accepts requests. */
   readyEndpoint: string | undefined;
-  /** What others reach it at; undefined: where it listens. */
+  /** The address by which others reach it; undefined: the one it listens on. */
   ip: string | undefined;
   host: string;
   port: number;
   heartbeatMs: number;
   aloneMs: number;
-  /** The bot's file, from the working folder; found by its name when missing. */
+  /** The bot's file, relative to the working folder; found by its default name when missing. */
   bot: string | undefined;
   logLevel: LogLevel;
   opusComplexity: number;
-  /** What its session will probably come over. */
+  /** The transport its session will probably use. */
   expects: TransportName | undefined;
   reach: MediaReach;
   /** Module of the voice filter's engine. */
@@ -34,7 +34,7 @@ export interface InstanceConfig {
 
 type Environment = Record<string, string | undefined>;
 
-/** Where a bootstrap payload is to be put, and where the instance's folder is; undefined when there is none. */
+/** Returns where to put a bootstrap payload, and the instance's folder; undefined when none is expected. */
 export function awaitedBootstrap(
   environment: Environment = process.env,
 ): { environment: Environment; folder: string } | undefined {
@@ -46,7 +46,7 @@ function isHandedOver(environment: Environment): boolean {
   return environment[instanceVariables.bootstrap] === "stdin";
 }
 
-/** Takes what is ours out of the environment, so that the bot sees its own only. */
+/** Removes this package's variables from the environment, so that the bot sees its own only. */
 export function takeInstanceConfig(environment: Environment = process.env): InstanceConfig {
   const config = readInstanceConfig(environment);
   for (const name of Object.values(instanceVariables)) delete environment[name];
@@ -79,7 +79,7 @@ function readInstanceConfig(environment: Environment): InstanceConfig {
     },
     logLevel: parseLogLevel(environment["LOG_LEVEL"]),
     opusComplexity: parseComplexity(environment["VOCALHOST_OPUS_COMPLEXITY"]),
-    // A newer service may know transports that we do not.
+    // A newer service may name transports that this version does not know.
     expects: transportNames.find((name) => name === environment[instanceVariables.expects]),
   };
 }
@@ -114,7 +114,7 @@ const LOG_LEVELS: Record<string, LogLevel> = {
   ERROR: "error",
 };
 
-// The bot's variables, not ours: a mistake in them must not keep the bot from running.
+// This is the bot's variable: an invalid value must not keep the bot from running.
 function parseLogLevel(text: string | undefined): LogLevel {
   return LOG_LEVELS[text?.trim().toUpperCase() ?? ""] ?? "info";
 }

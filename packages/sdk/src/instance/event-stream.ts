@@ -1,28 +1,31 @@
 import type { InstanceEvent, InstanceStatus } from "@vocalhost/protocol";
 import type { FastifyReply } from "fastify";
 
-/** Everybody who listens to `GET /instance/events`: a controller, for a moment two. */
+/** The listeners of `GET /instance/events`: one controller, briefly two during a change of leader. */
 export interface EventStream {
   readonly listeners: number;
-  /** Answers a request with the status now and every one that is published later. */
+  /** Answers a request with the current status and every one published later. */
   open(reply: FastifyReply, status: InstanceStatus): void;
   publish(status: InstanceStatus): void;
-  /** The same a moment later, for what nobody acts on: telling must not compete with the client who is just coming. */
+  /**
+   * Publishes a moment later, for changes that need no reaction: it must not compete with the client that is
+   * connecting.
+   */
   publishSoon(read: () => InstanceStatus): void;
-  /** Ends every stream and resolves when what was published has been sent. */
+  /** Ends every stream. Resolves when all published events have been sent. */
   end(): Promise<void>;
 }
 
 const UNREAD_MAX_BYTES = 256 * 1024; // a controller that stopped reading opens a new stream
 const KEEP_ALIVE_MS = 15_000;
-const SOON_MS = 500; // the controller is writing down that we have the session, the gateway is connecting
+const SOON_MS = 500; // the controller is recording the session, and the gateway is connecting
 
 export function createEventStream(changed: (listeners: number) => void): EventStream {
   const replies = new Set<FastifyReply["raw"]>();
   let soon: NodeJS.Timeout | undefined;
 
   function publish(status: InstanceStatus): void {
-    clearTimeout(soon); // what it would have told is in here
+    clearTimeout(soon); // this event replaces the delayed one
     soon = undefined;
     const line = lineOf(status);
     for (const raw of replies) {

@@ -1,5 +1,5 @@
-// What the base image starts: an instance of the bot in the working folder, from the bot's own copy of this package if
-// it brought one. Both must be the same, or the bot's routes would be added to an app that nobody serves.
+// Entry point of the base image: starts an instance of the bot in the working folder, using the bot's own copy of
+// this package if it has one. With two copies, the bot's routes would go to an app that is not served.
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -117,7 +117,7 @@ test("a bot sees neither the token nor what its instance was told", async () => 
   assert.doesNotMatch(String(body["environment"]), /VOCALHOST_INSTANCE|0123456789abcdef/);
   assert.match(String(body["environment"]), /"SECRET":"of the bot"/);
   assert.match(String(body["environment"]), /"ENV":"production"/);
-  // The instance's own routes are not the session's.
+  // The instance's own routes do not exist under a session.
   for (const path of ["instance", "instance/events", "%69nstance/stop"])
     assert.equal((await instance.request("GET", `/sessions/${id}/${path}`)).status, 404);
 });

@@ -22,7 +22,7 @@ async function main(): Promise<void> {
   const config = takeInstanceConfig();
   const { log } = runtimeLog;
   runtimeLog.configure({ logLevel: config.logLevel, logFormat: "text" });
-  // The output belongs to the driver; losing it must not end a call.
+  // The driver owns the output; losing it must not end a call.
   for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined);
   keepFailuresApart(log);
   becomeHosted();
@@ -30,7 +30,7 @@ async function main(): Promise<void> {
   endOnSignals(instance);
   void instance.done.then(exit);
   const bot = await findBot(config);
-  flushCompileCache(); // the driver keeps it for those that come after this one, as soon as this one listens
+  flushCompileCache(); // the driver copies the cache for later instances once this one listens
   await instance.listen(bot);
 }
 
@@ -48,16 +48,16 @@ function endOnSignals(instance: Instance): void {
     asked = true;
     void instance.end();
   });
-  process.on("SIGINT", () => undefined); // meant for the program in the foreground of the terminal
+  process.on("SIGINT", () => undefined); // sent to the terminal's foreground process group, and not meant for this process
 }
 
-// With threads of native modules left, process.exit() would wait for them for ever.
+// With threads of native modules still running, process.exit() would wait forever.
 function exit(isClean: boolean): void {
   if (!isClean) endAtOnce();
   process.exit(0);
 }
 
-// The first process of a container is deaf to its own SIGKILL; becoming another program ends its threads as well.
+// The kernel ignores SIGKILL from PID 1 to itself; execve replaces the process and ends its threads.
 function endAtOnce(): void {
   if (process.pid === 1) process.execve?.(process.execPath, [process.execPath, "-e", ""]);
   process.kill(process.pid, "SIGKILL");

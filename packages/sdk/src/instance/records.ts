@@ -12,11 +12,11 @@ import { join } from "node:path";
 import type { InstanceConfig } from "./config.ts";
 import { reportReady } from "./ready-report.ts";
 
-/** What an instance leaves in its folder; a reader sees the whole of a file or none of it. */
+/** Records that an instance leaves in its folder. Readers see a whole file or none. */
 export interface Records {
   address(address: string): Promise<void>;
   alive(record: AliveRecord): Promise<void>;
-  /** On the disk, name included, when this resolves. */
+  /** Resolves when the record, with its name, is on the disk. */
   exit(record: ExitRecord): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ function createFiles(folder: string): Records {
   };
 }
 
-// Only the newest record is kept, and no sign of life follows an end.
+// Keeps the newest record only; no alive record follows an exit record.
 function createTerminationMessage(path: string, config: RecordsConfig): Records {
   let isOver = false;
 
@@ -85,7 +85,7 @@ function createSlots(folder: string): Records {
   };
 }
 
-// One write of one length: whoever reads meanwhile finds the old record or the new one, and none is ever half gone.
+// A single write of a fixed length: readers find the old record or the new one, never a mix.
 async function overwrite(
   path: string,
   text: string,

@@ -12,16 +12,16 @@ import { createSessionTable } from "../server/session-table.ts";
 import { createLease } from "./lease.ts";
 
 /**
- * Goes once through what every start goes through, while nobody waits: the first time costs a process many times what
- * the second does, and an instance has no second. What runs here is written and logged nowhere and reaches neither the
- * bot nor the lease.
+ * Runs every code path of a start once before the first real one: the first run in a process costs many times the
+ * second, and an instance serves one session only. It writes and logs nothing, and touches neither the bot nor the
+ * real lease.
  */
 export interface Rehearsal {
   run(address: string, token: string): Promise<void>;
 }
 
 const PATH = "/instance/rehearsal";
-const REHEARSE_MS = 5_000; // a start that is slow is better than none
+const REHEARSE_MS = 5_000; // a slow first start is better than none
 
 export function mountRehearsal(app: FastifyInstance): Rehearsal {
   const { log } = createRuntimeLog(() => undefined);
@@ -55,14 +55,14 @@ export function mountRehearsal(app: FastifyInstance): Rehearsal {
       try {
         lease.start(parseRequest(InstanceStart, startOf(sessionId)));
         const stop = ask("/instance/stop", "POST", { "content-type": "application/json" });
-        // Stopping a session that nobody knows changes nothing.
+        // Stopping an unknown session changes nothing.
         stop.end(JSON.stringify({ epoch: 0, sessionId, reason: "stopped" } satisfies InstanceStop));
         const [response] = (await once(stop, "response")) as [IncomingMessage];
         await once(response.resume(), "end");
         await listen(ask(PATH, "GET", upgradeHeaders()));
         await over.promise;
       } catch {
-        await lease.end("shutdown"); // it is only a rehearsal
+        await lease.end("shutdown"); // a failed rehearsal is harmless
       }
     },
   };
@@ -72,7 +72,7 @@ async function sayHello(args: RunnerArguments): Promise<void> {
   if (args.kind === "websocket") args.websocket.send("hello");
 }
 
-/** Until the other side has said hello. */
+/** Waits until the other side has sent data. */
 async function listen(asked: ClientRequest): Promise<void> {
   asked.end();
   const refused = once(asked, "response").then(() => {

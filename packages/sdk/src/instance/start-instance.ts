@@ -30,7 +30,7 @@ export interface Instance {
   listen(bot: BotDefinition): Promise<void>;
   /** Ends its session first, if there is one. */
   end(): Promise<void>;
-  /** Resolves when the instance has nothing left to do; with false when threads were left behind. */
+  /** Resolves when the instance has nothing left to do; with false when threads are still running. */
   readonly done: Promise<boolean>;
 }
 

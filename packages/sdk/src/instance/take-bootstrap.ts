@@ -1,4 +1,4 @@
-// The first of all imports: what others read when they are loaded, and where they print, must be settled before.
+// Must be the first import: it sets the environment and the output before other modules read or use them.
 import { BootstrapPayload, sharedFileNames } from "@vocalhost/protocol";
 import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
@@ -15,22 +15,22 @@ if (awaited) {
   Object.assign(awaited.environment, parseBootstrap(readLine()).environment);
 }
 
-// Of the descriptors that are free, opening takes the lowest. All that prints, also native code and programs the bot
-// starts, then prints into the file, and whoever reads it needs neither the engine nor us.
+// Opening takes the lowest free descriptor. All output, including that of native code and child processes, then
+// goes to the file, where readers need neither the container engine nor this process.
 function printInto(path: string): void {
   for (const output of [STDOUT, STDERR]) {
     closeSync(output);
     const opened = openSync(path, "a");
     if (opened !== output) throw new Error(`Output went to descriptor ${opened} instead of ${output}`);
   }
-  process.on("SIGXFSZ", () => undefined); // a full file is no reason to end a call
+  process.on("SIGXFSZ", () => undefined); // a full file must not end a call
 }
 
 function parseBootstrap(line: string): BootstrapPayload {
   try {
     return BootstrapPayload.parse(JSON.parse(line));
   } catch {
-    throw new Error("What came on standard input is no bootstrap payload"); // the parser's own words would show secrets
+    throw new Error("What came on standard input is no bootstrap payload"); // the parser's own message would quote secrets
   }
 }
 

@@ -22,7 +22,7 @@ export async function bot(args) {
 }
 `;
 
-/** Holds 10 ms back, as the real one does. */
+/** Delays by 10 ms, as the real engine does. */
 const ENGINE = `
 export function openEngine({ model, sampleRateHz }) {
   if (model !== "tel" || sampleRateHz !== 16_000) throw new Error("asked for something else");
@@ -60,7 +60,7 @@ test("an engine that runs is heard, and the record says how much it did", async 
       failures: 0,
     },
   });
-  // Half as loud, and the edge of a resampled sound.
+  // Half the volume, and the edges of resampling.
   assert.ok(Math.max(...heard) < 700, `heard ${Math.max(...heard)}`);
 });
 
@@ -132,7 +132,7 @@ test("a deployment without the filter has none, even if the bot brings it along"
   assert.match(output, /not enabled in this deployment/);
 });
 
-/** Half a second of a constant sound, and what came back of it. */
+/** Sends half a second of a constant sound and returns the answer. */
 async function call(options: { bot: string; engine?: string | undefined; filter?: "tel" | null }) {
   const { bot, engine, filter = "tel" } = options;
   const path = join(folder, `${randomUUID()}.mjs`);

@@ -1,7 +1,7 @@
 const HOST_PREFERENCE = 126 * 2 ** 24; // RFC 8445, 5.1.2.2
 const FIRST_LOCAL_PREFERENCE = 65_535;
 
-/** Replaces our own addresses by those that clients are told, the first of which they try first. */
+/** Replaces our host addresses by the announced ones. Clients try the first of these first. */
 export function announceAddresses(sdp: string, addresses: readonly string[]): string {
   if (addresses.length === 0) return sdp;
   let isAnnounced = false;

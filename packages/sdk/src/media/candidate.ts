@@ -3,9 +3,9 @@ import { isIP } from "node:net";
 const CANDIDATE_MAX_CHARACTERS = 1024;
 
 /**
- * Whether a client's candidate names an address we can send to. An empty one marks the end. A name
- * would be looked up in a thread of its own, and whoever sent it would choose what we look up: browsers
- * send ".local" names, and reach us from their real address anyway.
+ * Returns whether a client's candidate names a usable address. An empty candidate marks the end.
+ * A host name would cause a DNS lookup chosen by the client. Browsers send ".local" names, and reach us from their
+ * real address anyway.
  */
 export function isUsableCandidate(candidate: string): boolean {
   const address = candidate.split(" ", 6)[4];

@@ -1,13 +1,13 @@
-/** How much of what we send gets lost, for the encoder: the more, the more of its bits go into copies. */
+/** Estimates packet loss for the encoder, which spends more bits on redundancy when loss is higher. */
 export interface ExpectedLoss {
   readonly percent: number;
-  /** Takes what the other side reports, 0 to 255 of 256. Says whether the expectation changed. */
+  /** Takes a report of the other side, in 1/256. Returns whether the estimate changed. */
   observe(fractionLost: number): boolean;
 }
 
-const LEAST_PERCENT = 10; // with less than this libopus is slow to write copies, and the first loss is heard
-const MOST_PERCENT = 40; // beyond this copies of copies would be needed
-const KEPT = 0.75; // of the expectation by a report that is better: losses come in bursts
+const LEAST_PERCENT = 10; // below this libopus adds redundancy too late, and the first loss is audible
+const MOST_PERCENT = 40; // above this the redundancy would itself be lost
+const KEPT = 0.75; // share kept after a better report: losses come in bursts
 
 export function createExpectedLoss(): ExpectedLoss {
   let expected = LEAST_PERCENT;

@@ -3,13 +3,13 @@ import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { MediaPortError } from "./media-port-error.ts";
 
-/** Keeps a UDP port for a call to come, so that nobody else takes it, and answers whoever asks whether it is reached. */
+/** Holds a UDP port for a future call, and answers probes that check whether it is reachable. */
 export interface HeldPort {
-  /** Before a call opens it. */
+  /** Releases the port; called before a call opens it. */
   release(): void;
 }
 
-/** Rejects with a sentence when the port cannot be had. */
+/** Rejects with a `MediaPortError` when the port is not available. */
 export async function holdMediaPort(port: number): Promise<HeldPort> {
   const socket = await bindAny(port).catch((cause: NodeJS.ErrnoException) => {
     const why = cause.code === "EADDRINUSE" ? "another program uses it" : cause.message;
@@ -22,7 +22,7 @@ export async function holdMediaPort(port: number): Promise<HeldPort> {
     const answer = stunAnswer(message, from);
     if (answer && isHeld) socket.send(answer, from.port, from.address, () => undefined);
   });
-  socket.on("error", () => undefined); // of an answer that could not be sent
+  socket.on("error", () => undefined); // an answer could not be sent
   socket.unref();
   return {
     release() {
@@ -33,7 +33,7 @@ export async function holdMediaPort(port: number): Promise<HeldPort> {
   };
 }
 
-/** Every address, as calls will have it. */
+/** Binds all addresses, as calls will. */
 async function bindAny(port: number): Promise<Socket> {
   return bind("udp6", port).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "EADDRINUSE") throw error;

@@ -13,7 +13,7 @@ import type { OpusEffort } from "./opus-effort.ts";
 import { createPeer, type Peer } from "./peer.ts";
 import { createVoiceCodec, type VoiceCodec } from "./voice-codec.ts";
 
-/** One session's media in the media thread. Outlives its peer: a client that reconnects brings a new one. */
+/** A session's media in the media thread. It outlives its peer: a client that reconnects brings a new one. */
 export interface MediaConnection {
   offer(request: number, offer: Offer, rebuild: boolean): Promise<void>;
   answered: Peer["answered"];
@@ -40,13 +40,13 @@ export interface MediaConnectionOptions {
 
 const OPUS_CLOCK_HZ = 48_000;
 const WATCH_MS = 500;
-const REPORT_EVERY_MS = 1_000; // browsers judge their loss by it
+const REPORT_EVERY_MS = 1_000; // browsers compute their packet loss from it
 const OPUS_SAMPLES_PER_FRAME = 960; // 20 ms on Opus' 48 kHz clock
-const UNREAD_MAX_BYTES = 1024 * 1024; // a client that stops reading must not fill our memory
+const UNREAD_MAX_BYTES = 1024 * 1024; // bounds memory for a client that stops reading
 const PEER_LEFT = JSON.stringify({ type: "signalling", message: { type: "peerLeft" } });
 const GOODBYE_AFTER_SOUND_MS = 2_500; // clients ping every second, so one that leaves was heard just before
 const GOODBYE_MS = 100; // lets the last message leave before the connection closes
-const LATE_GOODBYE_MS = 5_000; // for a client still connecting, which would wait for a bot that has failed
+const LATE_GOODBYE_MS = 5_000; // for a client that is still connecting, and would wait for a bot that has failed
 
 /** "lost": it was connected, and may connect again. */
 type Link = "connecting" | "connected" | "lost" | "ended";
@@ -69,7 +69,7 @@ class SessionMedia implements MediaConnection {
   #lastHeardMs = performance.now();
   #hasChannel = false;
   #channelOpened = false;
-  #waitingMessages: string[] = []; // said before the data channel opened
+  #waitingMessages: string[] = []; // sent before the data channel opened
   #waitingBytes = 0;
   readonly #reception = createReception({ clockRateHz: OPUS_CLOCK_HZ, nowMs: () => performance.now() });
   readonly #loss = createExpectedLoss();
@@ -121,7 +121,7 @@ class SessionMedia implements MediaConnection {
   }
 
   async attach(rates: MediaRates): Promise<void> {
-    // Before the codec is there: what the bot says meanwhile must be kept.
+    // Created before the codec, so that audio written meanwhile is kept.
     this.#playout = createPlayout({
       sampleRateHz: rates.outputHz,
       chunkMs: FRAME_MS,
@@ -182,7 +182,7 @@ class SessionMedia implements MediaConnection {
   close(sayGoodbye: boolean): void {
     if (sayGoodbye && this.#isLeaving) return undefined;
     const isTold = sayGoodbye && this.#link !== "connecting" && (this.#peer?.sendText(PEER_LEFT) ?? false);
-    // Connected is not all: the data channel opens a moment later, or, if the client has none, never.
+    // The data channel opens a moment after the connection, or never if the client has none.
     const isToldLater =
       sayGoodbye && !isTold && !this.#channelOpened && (this.#hasChannel || this.#link === "connecting");
     if (!isTold && !isToldLater) return this.#end("requested");
@@ -191,7 +191,7 @@ class SessionMedia implements MediaConnection {
     return undefined;
   }
 
-  /** A thread that was held up has heard nobody meanwhile, which says nothing about them. */
+  /** Extends the deadline by the time this thread was stalled, during which it could not receive. */
   #forgiveHoldUp(nowMs: number): void {
     this.#lastHeardMs += Math.max(0, nowMs - this.#awakeMs - 2 * WATCH_MS);
     this.#awakeMs = nowMs;
@@ -253,7 +253,7 @@ class SessionMedia implements MediaConnection {
           if (this.#peer !== opened) return;
           const nowMs = performance.now();
           this.#forgiveHoldUp(nowMs);
-          // A channel also closes when its messages got lost too often; the watchdog judges a lost network.
+          // A channel also closes after too many lost messages; the watchdog detects a lost network.
           if (nowMs - this.#lastHeardMs < GOODBYE_AFTER_SOUND_MS) this.#end("client-left");
           else this.#onDisconnected();
         },

@@ -9,7 +9,7 @@ import { startMediaHost, type MediaNews } from "./media-host.ts";
 
 const STUN_BINDING_REQUEST = 0x0001;
 const KIB = "x".repeat(1024);
-const NOBODY = 9; // a port that nobody answers at
+const NOBODY = 9; // a port without a listener
 
 const media = startMediaHost({ log: createCollectedLog().log, iceServers: () => [] });
 after(() => media[Symbol.asyncDispose]());

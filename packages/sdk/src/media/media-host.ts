@@ -18,7 +18,7 @@ import { ownProgram } from "../own-files.ts";
 /** The main thread's side of the media thread. */
 export interface MediaHost extends AsyncDisposable {
   open(on: MediaHandlers): MediaPort;
-  /** Gets ready for a first offer that may be about to come, with other ICE servers for connections opened from now on. */
+  /** Starts the thread for an offer that may come, and sets ICE servers for connections opened from now on. */
   prepare(iceServers?: IceServer[]): void;
 }
 
@@ -34,26 +34,26 @@ export interface MediaPort {
   close(sayGoodbye: boolean): void;
 }
 
-/** Gets every event of one connection but the answers to offers. */
+/** Receives all events of one connection except the answers to offers. */
 export type MediaHandlers = (event: MediaNews) => void;
 export type MediaNews = Exclude<MediaEvent, { type: "answer" | "offer-refused" }>;
 
 export interface MediaHostOptions {
   log: Log;
-  /** For one connection; credentials in it are for that one. */
+  /** Returns ICE servers for one connection; credentials in them are for that one alone. */
   iceServers(): IceServer[];
   /** @default any port of the machine's own addresses */
   reach?: MediaReach;
-  /** 1 to 10: quality against CPU. @default 5 */
+  /** Quality against CPU time, from 1 to 10. @default 5 */
   opusComplexity?: number;
-  /** When to start the thread, which costs some 25 MB: now, or once it is prepared for or needed. @default "now" */
+  /** When to start the thread, which costs about 25 MB: now, or when it is first needed. @default "now" */
   start?: "now" | "later";
   timing?: Partial<MediaTiming>;
 }
 
 const OFFER_DEADLINE_MS = 10_000;
 const SHUT_DOWN_MS = 3_000;
-const BATCH_MS = 10; // what many bots say crosses together; each packet waits for its time there
+const BATCH_MS = 10; // audio of many bots crosses together; packets are paced in the media thread
 
 interface Answering {
   resolve(sdp: string): void;

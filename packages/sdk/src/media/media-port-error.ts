@@ -1,4 +1,4 @@
-/** A sentence for whoever chose the port; where it was thrown helps nobody. */
+/** An error for the operator who chose the port; its stack is of no use. */
 export class MediaPortError extends Error {
   override readonly name = "MediaPortError";
 }

@@ -1,4 +1,4 @@
-// The media thread: peer connections, Opus and pacing, away from whatever the bot does.
+// The media thread: peer connections, Opus and pacing, unaffected by a busy bot.
 import type { IceServer } from "@vocalhost/protocol";
 import { endNative } from "@vocalhost/rooms/native";
 import { performance } from "node:perf_hooks";
@@ -15,12 +15,12 @@ const port = parentPort;
 if (!port) throw new Error("media-worker.ts runs as a worker thread only");
 const settings = workerData as MediaWorkerData;
 const connections = new Map<number, MediaConnection>();
-const GOODBYES_MS = 200; // what connections are given to tell their clients before the thread ends
+const GOODBYES_MS = 200; // time for goodbye messages before the thread ends
 const sharedPort = createSharedPort(settings.reach.port);
 const effort = createOpusEffort(settings.opusComplexity);
-const wheel = createTimerWheel({ stepMs: 5 }); // a quarter of a packet: a crowd is not encoded all at once
+const wheel = createTimerWheel({ stepMs: 5 }); // a quarter of a packet, so that connections do not all encode at once
 let newestId = 0;
-const BATCH_MS = 5; // what many callers say crosses to the bots together
+const BATCH_MS = 5; // audio of many callers crosses to the bots together
 const outbox = createOutbox<MediaEvent>({ batchMs: BATCH_MS, send: (events) => port.postMessage(events) });
 
 port.on("message", (message: MediaCommand[] | "shut-down") => {
@@ -42,7 +42,7 @@ function execute(command: MediaCommand): void {
     return;
   }
   const connection = connections.get(command.connection);
-  if (!connection) return; // it ended while the command was on its way
+  if (!connection) return; // the connection ended while the command was on its way
   switch (command.type) {
     case "audio":
       return connection.play(command.samples);
@@ -66,7 +66,7 @@ function execute(command: MediaCommand): void {
 }
 
 function openNew(id: number, request: number, iceServers: IceServer[]): MediaConnection | undefined {
-  // Identifiers rise, so one that is neither in the table nor the newest belongs to a connection that has ended.
+  // Ids rise, so an id that is neither in the table nor new belongs to an ended connection.
   if (id <= newestId) {
     emit({ type: "offer-refused", connection: id, request, reason: "The connection is over" });
     return undefined;
@@ -98,7 +98,7 @@ function emit(event: MediaEvent): void {
   outbox.post(event, event.type === "audio" || event.type === "played");
 }
 
-// An end of this thread while the native library runs would be the end of the whole process.
+// If this thread ended while the native library runs, the whole process would end.
 process.on("uncaughtException", report);
 
 function report(error: unknown): void {

@@ -1,6 +1,6 @@
 import type { IceCandidate, IceServer } from "@vocalhost/protocol";
 
-/** What the main thread asks of the media thread. `connection` is a number the main thread chose. */
+/** Commands of the main thread to the media thread. The main thread chooses the numbers in `connection`. */
 export type MediaCommand =
   | {
       type: "offer";
@@ -10,7 +10,7 @@ export type MediaCommand =
       rebuild: boolean;
       iceServers: IceServer[];
     }
-  /** The client is being told the answer to its offer. */
+  /** The answer to the offer is being sent to the client. */
   | { type: "answered"; connection: number }
   | { type: "candidates"; connection: number; candidates: IceCandidate[] }
   | { type: "attach"; connection: number; rates: MediaRates }
@@ -26,26 +26,26 @@ export interface MediaRates {
   maxQueuedMs: number;
 }
 
-/** What the media thread tells the main thread. */
+/** Events that the media thread reports to the main thread. */
 export type MediaEvent =
   | { type: "answer"; connection: number; request: number; sdp: string }
   | { type: "offer-refused"; connection: number; request: number; reason: string; isOurFault?: boolean }
   | { type: "connected"; connection: number }
   | { type: "disconnected"; connection: number }
   | { type: "channel-open"; connection: number }
-  /** With `unreadBytes` the client was given up for not reading them. */
+  /** With `unreadBytes` the client was dropped because it did not read them. */
   | { type: "closed"; connection: number; reason: CloseReason; unreadBytes?: number }
   | { type: "audio"; connection: number; samples: Int16Array }
   | { type: "message"; connection: number; text: string }
   | { type: "played"; connection: number; generation: number; samples: number }
   | { type: "speaking"; connection: number; speaking: boolean };
 
-/** Something in the media thread failed and it goes on. */
+/** A failure in the media thread, which continues. */
 export interface MediaProblem {
   error: string;
 }
 
-/** The media thread changed how hard Opus works, because of how busy it is. */
+/** The media thread changed Opus' complexity because of its utilization. */
 export interface MediaEffort {
   complexity: number;
   busyPercent: number;
@@ -54,11 +54,11 @@ export interface MediaEffort {
 
 export type CloseReason = "client-left" | "client-lost" | "never-connected" | "requested";
 
-/** How clients reach us. */
+/** The addresses and port by which clients reach us. */
 export interface MediaReach {
   /** One UDP port for every connection. @default any, another for each */
   port: number | undefined;
-  /** What clients are told instead of our own addresses; empty: our own. */
+  /** Addresses announced to clients instead of our own; empty: our own. */
   addresses: string[];
 }
 
@@ -68,11 +68,11 @@ export interface MediaWorkerData {
   timing: MediaTiming;
 }
 
-/** Deadlines of a connection, in one place so that tests can compress time. */
+/** Deadlines of a connection, in one place so that tests can shorten them. */
 export interface MediaTiming {
   /** A peer that has not connected by then is dropped. */
   connectMs: number;
-  /** Nothing heard for this long, not even a ping: the client is gone. Browsers need about 11 s to reconnect. */
+  /** Silence, without even a ping, after which the client counts as gone. Browsers need about 11 s to reconnect. */
   lostMs: number;
   /** How long the answer may wait for STUN and TURN candidates. */
   gatherMs: number;

@@ -71,7 +71,7 @@ function createTalk(host: ChildProcess): Talk {
   return talk;
 }
 
-/** A client's end, which is closed at any moment. */
+/** A client's end that may be closed at any moment. */
 function openClient() {
   const state = { isConnected: false };
   const connection = openConnection({
@@ -79,7 +79,7 @@ function openClient() {
     config: { iceServers: [] },
     gatherMs: 2_000,
     changed: (news) => void (state.isConnected ||= news === "connected"),
-    problem: () => undefined, // no callback of ours throws
+    problem: () => undefined, // none of the test's callbacks throws
   });
   const voice = new Audio("0", "SendRecv");
   voice.addOpusCodec(111);

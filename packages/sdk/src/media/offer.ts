@@ -1,7 +1,7 @@
 import { AppError, limits, type IceCandidate } from "@vocalhost/protocol";
 import { isUsableCandidate } from "./candidate.ts";
 
-/** The parts of a client's offer our answer depends on. */
+/** The parts of a client's offer that the answer depends on. */
 export interface Offer {
   sdp: string;
   audio: { mid: string; direction: MediaDirection; opusPayloadType: number } | undefined;
@@ -10,7 +10,9 @@ export interface Offer {
 
 export type MediaDirection = "sendrecv" | "sendonly" | "recvonly" | "inactive";
 
-/** Refuses what could never be answered, so that the peer connection only ever sees a plausible offer. */
+/**
+ * Parses an offer and refuses those that cannot be answered, so that the peer connection sees plausible ones only.
+ */
 export function parseOffer(sdp: string): Offer {
   if (sdp.length > limits.sdpBytes) throw refusal(`is larger than ${limits.sdpBytes} bytes`);
   const lines = sdp.split(/\r\n|\n|\r/);
@@ -32,7 +34,7 @@ export function parseOffer(sdp: string): Offer {
   };
 }
 
-/** The same offer as from a client that sends its candidates later, and these. */
+/** Returns the offer without its candidates, and the candidates. */
 export function splitCandidates(sdp: string): { sdp: string; candidates: IceCandidate[] } {
   const lines = sdp.split("\r\n");
   const candidates = mediaSections(lines).flatMap((section, at) => {

@@ -1,16 +1,19 @@
-/** How hard Opus works: as it was told to, or as little as it can while the media thread has too much to do. */
+/** Complexity of Opus: as configured, or the lowest while the media thread is overloaded. */
 export interface OpusEffort {
   readonly complexity: number;
-  /** Takes how busy the media thread was, from 0 to 1, twice a second. Says whether the complexity changed. */
+  /**
+   * Takes the utilization of the media thread, from 0 to 1, twice a second. Returns whether the complexity
+   * changed.
+   */
   observe(utilization: number): boolean;
 }
 
 export const OBSERVE_EVERY_MS = 500;
 
-const LEAST_COMPLEXITY = 1; // less than half the work of 5; what lies between saves little
-const BUSY = 0.8; // packets begin to leave late
-const BUSY_OBSERVATIONS = 2; // a second: connecting or collecting garbage takes less
-const CALM = 0.4; // the full effort then stays well below BUSY
+const LEAST_COMPLEXITY = 1; // less than half the work of 5; values between save little
+const BUSY = 0.8; // at this utilization packets begin to leave late
+const BUSY_OBSERVATIONS = 2; // one second: connecting and garbage collection are shorter
+const CALM = 0.4; // leaves room for the full complexity below BUSY
 const CALM_OBSERVATIONS = 20;
 
 export function createOpusEffort(configured: number): OpusEffort {

@@ -171,7 +171,7 @@ test("settings out of range are refused", async () => {
   assert.throws(() => encoder.encode(new Int16Array(160)), /freed/);
 });
 
-/** A gliding buzz: tonal like a voice, and never the same twice. */
+/** A gliding buzz: tonal like a voice, and never repeating. */
 function voiceFrames(sampleRateHz: number, count: number): Int16Array[] {
   const samplesPerFrame = sampleRateHz / 50;
   let phase = 0;

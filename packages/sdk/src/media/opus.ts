@@ -2,10 +2,10 @@ import { FRAME_MS, samplesIn } from "@vocalhost/audio";
 import { Application, createDecoder, createEncoder, Signal } from "libopus-wasm";
 import type { SampleRate } from "libopus-wasm";
 
-/** The rates in Hz, ascending, that Opus reads and writes by itself, without a resampler. */
+/** Sample rates in Hz that Opus supports without a resampler, ascending. */
 export const OPUS_RATES: readonly SampleRate[] = [8000, 12_000, 16_000, 24_000, 48_000];
 
-/** Turns frames of 20 ms into packets. */
+/** Creates an encoder of 20 ms frames. */
 export async function createOpusEncoder(options: OpusEncoderOptions): Promise<OpusEncoder> {
   const encoder = await createEncoder({
     sampleRate: opusRate(options.sampleRateHz),
@@ -25,7 +25,7 @@ export async function createOpusEncoder(options: OpusEncoderOptions): Promise<Op
   };
 }
 
-/** Turns packets into mono sound, whatever the number of channels and the rate that were sent. */
+/** Creates a decoder to mono sound, whatever the packets' channels and rate. */
 export async function createOpusDecoder(options: OpusDecoderOptions): Promise<OpusDecoder> {
   const sampleRate = opusRate(options.sampleRateHz);
   const decoder = await createDecoder({ sampleRate, channels: 1 });
@@ -42,19 +42,19 @@ export async function createOpusDecoder(options: OpusDecoderOptions): Promise<Op
 
 export interface OpusEncoderOptions {
   sampleRateHz: number;
-  /** 0 to 10: CPU time against quality. @default 5 */
+  /** CPU time against quality, from 0 to 10. @default 5 */
   complexity?: number;
   /** Bits per second. @default 32000 */
   bitrate?: number;
-  /** Packets carry a copy of the frame before, for when its packet is lost. @default true */
+  /** Whether packets carry a copy of the frame before, for when its packet is lost. @default true */
   fec?: boolean;
 }
 
-/** Every array given back is the caller's own: the library copies out of its memory. */
+/** Returned arrays belong to the caller, since they are copied out of the library's memory. */
 export interface OpusEncoder {
   encode(samples20ms: Int16Array): Uint8Array;
   setComplexity(complexity: number): void;
-  /** What the other side reports: more loss puts more of the bitrate into the copies. */
+  /** Takes the loss reported by the other side; more loss puts more of the bitrate into the copies. */
   setPacketLossPercent(percent: number): void;
   free(): void;
 }
@@ -63,21 +63,21 @@ export interface OpusDecoderOptions {
   sampleRateHz: number;
 }
 
-/** Every array given back is the caller's own: the library copies out of its memory. */
+/** Returned arrays belong to the caller, since they are copied out of the library's memory. */
 export interface OpusDecoder {
   readonly sampleRateHz: number;
   /** Throws on a corrupt packet. */
   decode(packet: Uint8Array): Int16Array;
-  /** Whether the packet carries a copy of the frame before it. */
+  /** Returns whether the packet carries a copy of the frame before it. */
   canRecover(nextPacket: Uint8Array): boolean;
-  /** The lost frame before `nextPacket`; call before decoding that. @default durationMs 20 */
+  /** Returns the lost frame before `nextPacket`; call it before decoding that. @default durationMs 20 */
   recover(nextPacket: Uint8Array, durationMs?: number): Int16Array;
-  /** A guess at a lost frame, from what was heard before. @default durationMs 20 */
+  /** Returns an estimate of a lost frame, from the audio before it. @default durationMs 20 */
   conceal(durationMs?: number): Int16Array;
   free(): void;
 }
 
-// With 0 expected loss libopus writes no copies even when told to.
+// With an expected loss of 0 libopus writes no copies even with FEC enabled.
 const EXPECTED_LOSS_PERCENT = 10;
 
 function opusRate(sampleRateHz: number): SampleRate {
@@ -109,6 +109,6 @@ function firstFrameByte(packet: Uint8Array): number | undefined {
     case 2:
       return packet[(packet[1] ?? 0) < 252 ? 2 : 3];
     default:
-      return undefined; // several frames of any length: nobody sends those for voice
+      return undefined; // packets with several frames are not used for voice
   }
 }

@@ -14,17 +14,17 @@ import { isUsableCandidate } from "./candidate.ts";
 import type { MediaReach } from "./messages.ts";
 import { mirrored, splitCandidates, type Offer } from "./offer.ts";
 
-/** One peer connection to a browser: bytes in and out, nothing of audio or bots. */
+/** One peer connection to a browser. It transfers bytes, and knows nothing of audio or bots. */
 export interface Peer {
-  /** Applies an offer and gives the answer, with our candidates in it. */
+  /** Applies an offer and returns the answer, including our candidates. */
   answer(offer: Offer): Promise<string>;
-  /** The answer is on its way to the client. */
+  /** Call when the answer is on its way to the client. */
   answered(): void;
   addCandidates(candidates: IceCandidate[]): void;
   readonly opusPayloadType: number;
-  /** RTP, or RTCP on the same way. */
+  /** Sends RTP or RTCP. */
   sendRtp(packet: Buffer): void;
-  /** True when it is on the wire or will be, false when the data channel is not open. */
+  /** Returns true when the text was accepted, false when the data channel is not open. */
   sendText(text: string): boolean;
   /** Bytes accepted and not yet on the wire. */
   bufferedBytes(): number;
@@ -41,22 +41,22 @@ export interface PeerOptions {
 
 export interface PeerHandlers {
   connected(): void;
-  /** The connection broke; a rebuilt one may follow. */
+  /** Called when the connection breaks; a rebuilt one may follow. */
   disconnected(): void;
-  /** The client said goodbye. */
+  /** Called when the client says goodbye. */
   left(): void;
   channelOpen(): void;
-  /** RTP, or RTCP on the same way. */
+  /** Called with RTP or RTCP. */
   rtp(packet: Buffer): void;
   text(message: string): void;
   failed(error: unknown): void;
 }
 
-// Our checks can be quicker than our answer, DTLS then begins before the client knows whom to trust, and a client that
-// throws such a packet away gets it again after a second. Clients with the answer check us by themselves.
+// Connectivity checks can arrive before our answer; DTLS would then begin before the client knows our fingerprint,
+// and dropped packets are repeated after a second only. Clients with the answer check us by themselves.
 const CHECKS_AFTER_ANSWER_MS = 40;
 
-// Below the 1280-byte paths on which larger packets stall silently.
+// Paths with an MTU of 1280 bytes silently drop larger packets.
 const MTU_BYTES = 1200;
 
 const NDC_DIRECTIONS = {
@@ -77,8 +77,8 @@ class RtpPeer implements Peer {
   #heldCandidates: IceCandidate[] | undefined; // undefined before the first offer
   #checksTimer: NodeJS.Timeout | undefined;
   #channel: NativeChannel | undefined;
-  // Nobody asks for tracks the client adds, video above all: every callback that is registered makes
-  // each packet of every connection a little dearer.
+  // No callback for tracks that the client adds, such as video: each registered callback adds cost to every
+  // packet.
   readonly #connection;
 
   constructor(options: PeerOptions) {
@@ -94,7 +94,7 @@ class RtpPeer implements Peer {
       gatherMs: options.gatherMs,
       changed: (state) => onState(state, options.on),
       channelOpened: (opened) => {
-        if (this.#channel) return; // clients have one; what else they open is not read
+        if (this.#channel) return; // clients have one; further channels are ignored
         this.#channel = opened;
         opened.onMessage((message) => (typeof message === "string" ? options.on.text(message) : undefined));
         options.on.channelOpen();
@@ -158,8 +158,7 @@ class RtpPeer implements Peer {
     media.addOpusCodec(this.#opusPayloadType, "minptime=10;useinbandfec=1");
     media.addSSRC(this.#options.ssrc, "bot", "bot", "voice");
     this.#audioTrack = this.#connection.addTrack(media);
-    // What we receive is reported by ourselves: the library's reports say that nothing is lost, and it keeps the
-    // client's to itself.
+    // We write receiver reports ourselves: the library reports no loss, and does not pass on the client's reports.
     this.#audioTrack.setMediaHandler(
       new RtcpSrReporter(
         new RtpPacketizationConfig(this.#options.ssrc, "bot", this.#opusPayloadType, 48_000),
@@ -168,7 +167,7 @@ class RtpPeer implements Peer {
     this.#audioTrack.onMessage((packet) => this.#options.on.rtp(packet));
   }
 
-  /** The first offer without its candidates, which wait for the answer. */
+  /** Removes the candidates of the first offer, which are added after the answer. */
   #applicable(offer: Offer): string {
     if (this.#heldCandidates) return offer.sdp;
     const { sdp, candidates } = splitCandidates(offer.sdp);
@@ -177,7 +176,7 @@ class RtpPeer implements Peer {
   }
 }
 
-/** All connections of the process through one socket. They have no relay of their own then: the library asks no STUN or TURN server on a shared port. */
+/** Puts all connections of the process on one socket. The library then uses no STUN or TURN server. */
 function onOnePort(port: number | undefined): Partial<NativeOptions["config"]> {
   if (port === undefined) return {};
   return { enableIceUdpMux: true, portRangeBegin: port, portRangeEnd: port };

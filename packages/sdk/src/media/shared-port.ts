@@ -1,15 +1,15 @@
 import { openSharedPort } from "@vocalhost/rooms/native";
 
-/** The UDP port that all connections share, ours from the first of them to the end. */
+/** The UDP port that all connections share, held from the first connection until the end. */
 export interface SharedPort {
-  /** Throws a sentence when it cannot be had. */
+  /** Throws a `MediaPortError` when the port is not available. */
   open(): void;
   close(): void;
 }
 
 /**
- * A connection that cannot open its port makes the library abort the process, so the port is opened here, where that
- * is only an error, and kept.
+ * The native library aborts the process when a connection cannot open its port. It is therefore opened here first,
+ * where a failure is an exception, and kept.
  */
 export function createSharedPort(port: number | undefined): SharedPort {
   let opened: ReturnType<typeof openSharedPort> | undefined;

@@ -4,14 +4,14 @@ import { createRtpReceiver } from "./rtp/rtp-receiver.ts";
 import type { RtpPacket } from "./rtp/rtp.ts";
 import type { MediaRates } from "./messages.ts";
 
-/** Turns RTP packets into the bot's samples and the bot's samples into Opus packets. */
+/** Turns RTP packets into the bot's samples, and the bot's samples into Opus packets. */
 export interface VoiceCodec {
   receive(packet: RtpPacket): void;
   /** Gives up on packets that are overdue. */
   poll(): void;
-  /** One Opus packet for 20 ms of the bot's audio, or of silence. */
+  /** Encodes 20 ms of the bot's audio, or of silence. */
   encode(chunk: Int16Array | undefined): Uint8Array;
-  /** What is encoded next has nothing to do with what was before. */
+  /** Resets the encoder: the next audio is unrelated to the audio before. */
   clear(): void;
   setComplexity(complexity: number): void;
   setPacketLossPercent(percent: number): void;
@@ -24,7 +24,7 @@ export interface VoiceCodecOptions {
   deliver(samples: Int16Array): void;
 }
 
-// Opus' own 20 ms of silence: costs nothing to make. Real zeros go first so that the voice fades out.
+// A constant packet of 20 ms of silence. Real zeros are encoded first so that the voice fades out.
 const SILENCE_PACKET = Uint8Array.of(0xf8, 0xff, 0xfe);
 const FADE_CHUNKS = 5;
 
@@ -71,7 +71,7 @@ export async function createVoiceCodec(options: VoiceCodecOptions): Promise<Voic
   };
 }
 
-/** Opus converts to and from its own rates by itself; other rates go through the next higher one. */
+/** Opus resamples to its own rates; other rates use the next higher one. */
 function opusRateFor(sampleRateHz: number): number {
   return OPUS_RATES.find((rate) => rate >= sampleRateHz) ?? 48_000;
 }

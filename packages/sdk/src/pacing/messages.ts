@@ -1,15 +1,15 @@
 import type { WireFormat } from "@vocalhost/carriers";
 
-/** How a bot's voice goes out over one WebSocket. */
+/** How a bot's voice is sent over one WebSocket. */
 export interface VoiceSettings {
-  /** Of what the bot says. */
+  /** Sample rate of the bot's audio. */
   sampleRateHz: number;
-  /** Of what is sent. */
+  /** Sample rate of the sent audio. */
   wireHz: number;
   chunkMs: number;
-  /** How far ahead of real time the other side is kept. */
+  /** How far the other side's buffer is kept ahead of real time. */
   leadMs: number;
-  /** How much of what was sent can be taken back. */
+  /** How much sent audio can be taken back. */
   rewindMs: number;
   maxQueuedMs: number;
   /** Beyond this the other side counts as not reading. */
@@ -23,22 +23,22 @@ export type VoiceFormat =
   /** A carrier's messages: text around the audio. */
   | { kind: "carrier"; wire: WireFormat; before: string; after: string };
 
-/** What the main thread asks of the pacing thread. `line` is a number the main thread chose. */
+/** Commands of the main thread to the pacing thread. The main thread chooses the numbers in `line`. */
 export type LineCommand =
   | { type: "open"; line: number; fd: number; settings: VoiceSettings }
   | { type: "audio"; line: number; samples: Int16Array }
   | { type: "clear"; line: number; era: number }
   | { type: "pause"; line: number; paused: boolean }
   | { type: "rewind"; line: number; era: number; playedSamples: number }
-  /** Bytes as they are to be on the wire. */
+  /** Bytes exactly as they go on the wire. */
   | { type: "bytes"; line: number; bytes: Uint8Array }
   /** Answered with `finished` when everything is on the wire. */
   | { type: "finish"; line: number }
-  /** The socket is not touched any more once this is answered with `released`. */
+  /** Answered with `released`, after which the socket is no longer touched. */
   | { type: "release"; line: number };
 
 export type LineEvent =
-  /** Of the era of the last `clear` or `rewind` that the line knows of. */
+  /** Belongs to the era of the last `clear` or `rewind` that the line has processed. */
   | { type: "progress"; line: number; era: number; playedSamples: number; isLast: boolean }
   | { type: "speaking"; line: number; speaking: boolean }
   | { type: "unread"; line: number; bytes: number }

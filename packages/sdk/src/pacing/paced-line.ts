@@ -5,7 +5,7 @@ import { createSocketWriter } from "./socket-writer.ts";
 import { voiceMessage } from "./voice-message.ts";
 import { webSocketFrame } from "./web-socket-frame.ts";
 
-/** One WebSocket in the pacing thread: the bot's voice at real time, and whatever else is said between. */
+/** One WebSocket in the pacing thread: the bot's voice in real time, and other messages in between. */
 export interface PacedLine {
   play(samples: Int16Array): void;
   clear(era: number): void;

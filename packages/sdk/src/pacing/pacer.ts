@@ -15,9 +15,9 @@ export function createPacer(options: PacerOptions): Pacer {
 
   function onTimer(): void {
     const lagMs = nowMs() - dueMs;
-    // A burst after a long pause would be heard as a skip, so the lost time stays lost.
+    // A burst after a long stall would be heard as a skip, so the lost time is not caught up.
     dueMs = lagMs > maxLagMs ? nowMs() + intervalMs : dueMs + intervalMs;
-    schedule(); // before the tick: it may throw, or call stop()
+    schedule(); // before the tick, which may throw or call stop()
     try {
       tick();
     } catch (error) {
@@ -42,22 +42,22 @@ export function createPacer(options: PacerOptions): Pacer {
 export interface PacerOptions {
   intervalMs: number;
   tick: () => void;
-  /** Further behind than this, the schedule starts over instead of catching up. @default 200 */
+  /** Beyond this lag the schedule starts over instead of catching up, in milliseconds. @default 200 */
   maxLagMs?: number;
-  /** Begin at a random point of the interval, so that many pacers do not tick at once. @default false */
+  /** Whether to begin at a random point of the interval, so that many pacers do not tick at once. @default false */
   randomPhase?: boolean;
-  /** Gets what `tick` throws; ticking goes on. @default a process warning */
+  /** Receives exceptions of `tick`; ticking continues. @default a process warning */
   onError?: (error: unknown) => void;
   /** @default performance.now */
   nowMs?: () => number;
-  /** Gives back a function that cancels the timer. @default setTimeout */
+  /** Returns a function that cancels the timer. @default setTimeout */
   setTimer?: (callback: () => void, delayMs: number) => () => void;
-  /** From 0 to 1. @default Math.random */
+  /** Returns a number from 0 to 1. @default Math.random */
   random?: () => number;
 }
 
 export interface Pacer {
-  /** The first tick comes at once, or after the random phase. Does nothing when started. */
+  /** Starts ticking, at once or after the random phase. Does nothing when already started. */
   start(): void;
   stop(): void;
 }

@@ -8,7 +8,7 @@ export interface Line {
   post(command: LineOrder): void;
   /** Resolves when everything is on the wire. */
   finish(): Promise<void>;
-  /** Resolves when the pacing thread has let go of the socket; the last call. */
+  /** Resolves when the pacing thread has released the socket; call it last. */
   release(): Promise<void>;
 }
 
@@ -16,14 +16,15 @@ type Without<Command, Key extends PropertyKey> = Command extends unknown ? Omit<
 export type LineOrder = Without<Exclude<LineCommand, { type: "open" | "finish" | "release" }>, "line">;
 export type LineNews = Exclude<LineEvent, { type: "finished" | "released" }>;
 
-const BATCH_MS = 10; // audio of many calls crosses together; the other side holds more than this
+const BATCH_MS = 10; // audio of many calls crosses together; the pacing thread buffers more than this
 
-// Sound that was sent is dead at once, yet lies outside the heap until the thread cleans up: seldom, if it may grow.
+// Sent audio is garbage at once, yet its memory is outside the heap until a collection, which a large young
+// generation delays.
 const YOUNG_MB = 24;
 
 let thread: PacingThread | undefined;
 
-/** Starts the thread that all sockets of the process share, before the first of them needs it. */
+/** Starts the thread that all sockets of the process share, before the first socket needs it. */
 export function preparePacing(): void {
   thread ??= startThread(() => (thread = undefined));
 }
@@ -64,7 +65,7 @@ function startThread(ended: () => void): PacingThread {
   });
   worker.on("error", (error) => end(error.message));
   worker.on("exit", () => end("The pacing thread ended"));
-  worker.unref(); // open sockets keep the process alive, not a thread without any
+  worker.unref(); // open sockets keep the process alive; the idle thread does not
 
   function end(why: string): void {
     if (isOver) return;

@@ -1,4 +1,4 @@
-// The pacing thread: when what leaves over WebSockets leaves, away from whatever the bot does.
+// The pacing thread: it times the audio of WebSockets, unaffected by a busy bot.
 import { parentPort } from "node:worker_threads";
 import { createTimerWheel } from "./timer-wheel.ts";
 import { createOutbox } from "../outbox.ts";
@@ -8,7 +8,7 @@ import { createPacedLine, type PacedLine } from "./paced-line.ts";
 const port = parentPort;
 if (!port) throw new Error("pacing-worker.ts runs as a worker thread only");
 const lines = new Map<number, PacedLine>();
-const wheel = createTimerWheel({ stepMs: 10 }); // the other sides hold several times as much
+const wheel = createTimerWheel({ stepMs: 10 }); // clients buffer several times as much
 const outbox = createOutbox<LineEvent>({ batchMs: 10, send: (events) => port.postMessage(events) });
 
 port.on("message", (commands: LineCommand[]) => {

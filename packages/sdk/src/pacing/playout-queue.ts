@@ -1,18 +1,18 @@
 import { samplesIn } from "@vocalhost/audio";
 
-/** What the bot said and nobody has heard yet. Beyond the cap the newest audio is dropped. */
+/** The bot's audio that was not played yet. Beyond the cap the newest audio is dropped. */
 export function createPlayoutQueue(options: PlayoutQueueOptions): PlayoutQueue {
   return new BlockQueue(options);
 }
 
 class BlockQueue implements PlayoutQueue {
   readonly #maxSamples: number;
-  // Blocks of one size: tiny writes do not make a long list, and memory goes back when played.
+  // Blocks of one size: tiny writes do not make a long list, and played memory is released.
   readonly #blocks: Int16Array[] = [];
-  #spare: Int16Array | undefined; // the last one emptied: a bot that speaks as it goes needs one again and again
+  #spare: Int16Array | undefined; // the last emptied block, reused by a bot that writes continuously
   #readOffset = 0; // in the first block
   #queuedSamples = 0; // in the blocks
-  #front = new Int16Array(0); // put back, comes before them
+  #front = new Int16Array(0); // samples put back, which come before the blocks
   #writtenSamples = 0;
   #takenSamples = 0;
   #clearedSamples = 0;
@@ -113,20 +113,20 @@ export interface PlayoutQueueOptions {
 
 /** At any time `writtenSamples` is `takenSamples` + `clearedSamples` + `queuedSamples`. */
 export interface PlayoutQueue {
-  /** Copies the samples and says how many fitted; the rest is dropped. */
+  /** Copies the samples and returns how many fitted; the rest is dropped. */
   write(samples: Int16Array): number;
-  /** Exactly as many as wanted, silence after the last; undefined when nothing is queued. */
+  /** Returns exactly this many samples, padded with silence at the end; undefined when nothing is queued. */
   take(samplesWanted: number): Int16Array | undefined;
-  /** The next to be taken: samples that were taken and not used after all. */
+  /** Puts back samples that were taken and not used; they are taken next. */
   putBack(samples: Int16Array): void;
-  /** Says how many samples were thrown away. */
+  /** Drops all samples and returns how many there were. */
   clear(): number;
   readonly queuedSamples: number;
   /** Accepted since the beginning. */
   readonly writtenSamples: number;
-  /** Taken since the beginning and not put back, without the silence added at the end. */
+  /** Taken since the beginning and not put back, without the padding. */
   readonly takenSamples: number;
-  /** Thrown away by `clear` since the beginning. */
+  /** Dropped by `clear` since the beginning. */
   readonly clearedSamples: number;
 }
 

@@ -145,7 +145,7 @@ test("a lead is sent ahead when speech begins, and kept", () => {
 });
 
 test("the lead is there again after every hold-up, and only what outlasts it is heard", () => {
-  // Every second one of 100 ms, once one of 300 ms.
+  // Every second tick is 100 ms late, one of them 300 ms.
   const heldUpMs = (dueMs: number): number => (dueMs === 60_000 ? 300 : dueMs % 1_000 === 0 ? 100 : 0);
   const clock = createManualClock({ latenessMs: heldUpMs });
   const ear = listenAt(clock);
@@ -266,7 +266,7 @@ interface StartOptions extends Omit<Partial<PlayoutOptions>, "clock"> {
   clock?: ManualClock;
 }
 
-/** The other side: plays what it gets at real time, and knows when it had nothing to play. */
+/** The other side: plays audio in real time, and records when it had none. */
 function listenAt(clock: ManualClock) {
   let untilMs: number | undefined;
   let missed = 0;
@@ -282,7 +282,7 @@ function listenAt(clock: ManualClock) {
   };
 }
 
-/** At 1000 Hz a sample is a millisecond; chunks of 20 ms. Each event is noted with its time. */
+/** At 1000 Hz one sample is one millisecond; chunks of 20 ms. Each event is noted with its time. */
 function start({ clock = createManualClock(), ...options }: StartOptions = {}) {
   const [sent, speaking, progress]: [string[], string[], string[]] = [[], [], []];
   const playout = createPlayout({
@@ -303,7 +303,7 @@ function ramp(length: number, first = 1): Int16Array {
   return Int16Array.from({ length }, (_, at) => first + at);
 }
 
-/** First and last sample, and how many zeros follow. */
+/** Shows the first and last sample, and the number of zeros after them. */
 function shown(chunk: Int16Array): string {
   const last = chunk.findLastIndex((sample) => sample !== 0);
   const padding = chunk.length - 1 - last;

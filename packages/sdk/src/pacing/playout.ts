@@ -2,15 +2,15 @@ import { createResampler, samplesIn } from "@vocalhost/audio";
 import { createPacer, type PacerOptions } from "./pacer.ts";
 import { createPlayoutQueue } from "./playout-queue.ts";
 
-/** Plays queued audio at real time, in equal chunks, and can forget it at once. */
+/** Plays queued audio in real time, in equal chunks, and can drop it at once. */
 export interface Playout {
-  /** Samples accepted; what does not fit under the cap is dropped. */
+  /** Returns the number of samples accepted; the rest exceeds the cap and is dropped. */
   write(samples: Int16Array): number;
-  /** Forgets what is queued; ends a pause. */
+  /** Drops queued audio; ends a pause. */
   clear(): void;
-  /** Sends nothing until it is false again; what is queued waits. */
+  /** Stops sending until called with false; queued audio is kept. */
   pause(paused: boolean): void;
-  /** Takes back what was sent after so many samples since the last `clear`, as far as it is remembered. */
+  /** Takes back audio sent after this many samples since the last `clear`, as far as it is remembered. */
   rewind(playedSamples: number): void;
   start(): void;
   stop(): void;
@@ -21,31 +21,31 @@ export interface Playout {
 
 export interface PlayoutOptions {
   sampleRateHz: number;
-  /** The rate of what is sent. @default sampleRateHz */
+  /** Sample rate of the sent audio. @default sampleRateHz */
   wireHz?: number;
   chunkMs: number;
   maxQueuedMs: number;
   /**
-   * How far ahead of real time the other side is kept while there is something to say, whatever holds us up. Without
-   * a lead it gets one piece per interval.
+   * How far the other side's buffer is kept ahead of real time, so that stalls of this process are not heard.
+   * Without a lead it gets one chunk per interval.
    * @default 0
    */
   leadMs?: number;
-  /** How much of what was sent is remembered, for `rewind`. @default 0 */
+  /** How much sent audio is remembered for `rewind`, in milliseconds. @default 0 */
   rewindMs?: number;
-  /** Called at least once per interval; `undefined` when there is nothing to say. */
+  /** Called at least once per interval; with `undefined` when there is no audio. */
   send(chunk: Int16Array | undefined): void;
   /** Called after the last queued sample was sent, and every `PROGRESS_MS` while playing. */
   progress?(): void;
-  /** The bot began or stopped to be heard. */
+  /** Called when the bot becomes audible or silent. */
   speaking?(speaking: boolean): void;
   onError?(error: unknown): void;
-  /** @default the machine's */
+  /** @default the system clock */
   clock?: Pick<PacerOptions, "nowMs" | "setTimer">;
 }
 
 const PROGRESS_MS = 100; // how stale `queuedMs` may be
-const PAUSE_MS = 240; // a shorter gap is breath between words, not the end of speech
+const PAUSE_MS = 240; // a shorter gap is a breath between words
 
 export function createPlayout(options: PlayoutOptions): Playout {
   return new PacedPlayout(options);
@@ -67,8 +67,8 @@ class PacedPlayout implements Playout {
   #tailHeld = false;
   #isPaused = false;
   #sent: Int16Array[] = [];
-  #heldUntilMs = -Infinity; // when the other side will have played all it was sent
-  #isUnfinished = false; // the last of the sound is still in the resampler
+  #heldUntilMs = -Infinity; // when the other side will have played everything sent
+  #isUnfinished = false; // the resampler still holds the last samples
   readonly #pacer;
 
   constructor(options: PlayoutOptions) {
@@ -151,7 +151,7 @@ class PacedPlayout implements Playout {
     if (this.#sent.length > this.#rewindChunks) this.#sent.shift();
   }
 
-  // Writers deliver in uneven pieces: a short tail waits one interval for its rest before it is padded.
+  // Writers deliver uneven pieces: a short rest waits one interval for more before it is padded.
   #nextChunk(): Int16Array | undefined {
     if (this.#isPaused || this.#queue.queuedSamples === 0) return undefined;
     if (this.#queue.queuedSamples < this.#chunkSamples && !this.#tailHeld) {
@@ -165,7 +165,7 @@ class PacedPlayout implements Playout {
     return chunk;
   }
 
-  /** False when there was nothing to send. */
+  /** Returns false when there was nothing to send. */
   #sendNext(): boolean {
     const chunk = this.#nextChunk();
     if (!chunk) return false;
@@ -182,7 +182,7 @@ class PacedPlayout implements Playout {
     return true;
   }
 
-  /** The resampler holds back the end: it goes with silence after it, while it still joins what was before. */
+  /** Sends the samples the resampler holds back, padded with silence, while they still join the audio before. */
   #finish(): void {
     const rest = this.#toWire.flush();
     this.#isUnfinished = false;
@@ -200,18 +200,18 @@ class PacedPlayout implements Playout {
     if (this.#idleMs >= PAUSE_MS && this.#heldUntilMs <= this.#nowMs()) this.#setSpeaking(false);
   }
 
-  /** One piece per interval: who plays them knows from their times which ones are late. */
+  /** Sends one chunk per interval: receivers detect late chunks by their times. */
   readonly #tickWithoutLead = (): void => {
     if (!this.#sendNext()) this.#idle();
   };
 
-  /** Fills up what the other side holds, which a late tick has let run low. */
+  /** Refills the other side's buffer, which a late tick has let run low. */
   readonly #tickWithLead = (): void => {
     const atMs = this.#nowMs();
-    this.#heldUntilMs = Math.max(this.#heldUntilMs, atMs); // what it had to do without is lost
+    this.#heldUntilMs = Math.max(this.#heldUntilMs, atMs); // audio that was missing is not made up for
     let isIdle = true;
-    // The limit for a second piece is lower than that for the first: where both are one, a tick a millisecond late
-    // sends two pieces and the next one none, over and over.
+    // The limit for a second chunk is lower than for the first. With equal limits, a tick a millisecond late would
+    // send two chunks and the next tick none, repeatedly.
     let limitMs = this.#leadMs + this.#options.chunkMs;
     while (this.#heldUntilMs - atMs < limitMs && this.#sendNext()) {
       isIdle = false;

@@ -1,22 +1,22 @@
 import { writeSync } from "node:fs";
 
-/** Writes to a socket that another thread reads. It is the only one that writes there. */
+/** Writes to a socket that another thread reads. No other code writes to it. */
 export interface SocketWriter {
   write(bytes: Uint8Array): void;
   /** Calls back when everything is on the wire. */
   whenFlushed(flushed: () => void): void;
-  /** Forgets what is not on the wire, and never touches the socket again. */
+  /** Drops unsent bytes, and never touches the socket again. */
   release(): void;
 }
 
 export interface SocketWriterOptions {
   fd: number;
   unreadMaxBytes: number;
-  /** More waits than may wait. Told once. */
+  /** Called once when more bytes wait than allowed. */
   unread(bytes: number): void;
 }
 
-const AGAIN_MS = 10; // a client that does not read need not be asked more often
+const AGAIN_MS = 10; // a client that does not read needs no faster retries
 
 export function createSocketWriter(options: SocketWriterOptions): SocketWriter {
   const { fd } = options;
@@ -24,7 +24,7 @@ export function createSocketWriter(options: SocketWriterOptions): SocketWriter {
   let waitingBytes = 0;
   let timer: NodeJS.Timeout | undefined;
   let flushed: (() => void)[] = [];
-  let isOver = false; // released, or nobody is there any more
+  let isOver = false; // released, or the connection is gone
   let isTold = false;
 
   function keep(bytes: Uint8Array): void {
@@ -52,13 +52,13 @@ export function createSocketWriter(options: SocketWriterOptions): SocketWriter {
     if (waiting.length === 0) tellFlushed();
   }
 
-  /** Says how many of the bytes the kernel took. */
+  /** Returns how many of the bytes the kernel accepted. */
   function attempt(bytes: Uint8Array): number {
     if (isOver) return 0;
     try {
       return writeSync(fd, bytes);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") end(); // whoever reads the socket learns of it too
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") end(); // the thread that reads the socket gets the error too
       return 0;
     }
   }

@@ -89,7 +89,7 @@ test("what still arrives at a socket that is being closed harms nobody", async (
   }
 });
 
-// Descriptors are numbers that the next connection gets: who writes to a closed one speaks into another call.
+// Descriptors are reused by the next connection: a write to a closed one would reach another call.
 test("nobody hears another's voice, however sockets come and go", async () => {
   let lastVoice = 0;
   async function call(): Promise<void> {

@@ -5,7 +5,7 @@ import { openLine, type Line, type LineNews } from "./pacing-thread.ts";
 
 type Callback = (error?: Error | null) => void;
 
-/** The parts of a stream that whoever implements one provides. */
+/** The parts of a stream that its implementer provides. */
 interface StreamParts {
   readonly destroyed: boolean;
   readonly _handle?: { readStop?(): void } | null;
@@ -16,8 +16,9 @@ interface StreamParts {
 }
 
 /**
- * Lets the pacing thread write to a WebSocket, this one goes on to read from it. Everything this thread sends goes
- * through the other, so that no message is torn. Undefined where a socket has no descriptor that can be shared.
+ * Lets the pacing thread write to a WebSocket while this thread continues to read from it. All messages of this
+ * thread go through the other one, so that none is torn. Returns undefined for a socket without a shareable
+ * descriptor.
  */
 export function takeOverSocket(
   socket: WebSocket,
@@ -46,7 +47,7 @@ function routeWrites(tcp: StreamParts, line: Line): void {
   };
   tcp._final = (done) => void finish(tcp, line, _final, done);
   tcp._destroy = (error, done) => {
-    tcp._handle?.readStop?.(); // a destroyed stream takes whatever still comes for an error
+    tcp._handle?.readStop?.(); // data after destroy() would be taken for an error
     void release(line, () => _destroy.call(tcp, error, done));
   };
 }
@@ -62,17 +63,17 @@ async function finish(
   try {
     return shutDown.call(tcp, done);
   } catch {
-    return done(); // the other side has reset the connection meanwhile; it is closed next
+    return done(); // the other side has reset the connection; it is closed next
   }
 }
 
-// A closed descriptor becomes the next connection's: the other thread must have let go before.
+// A closed descriptor is reused by the next connection, so the other thread must release it first.
 async function release(line: Line, close: () => void): Promise<void> {
   await line.release();
   close();
 }
 
-/** What crosses to another thread takes along the whole memory behind it. */
+/** A transfer to another thread copies the whole buffer behind a view. */
 function copied(chunk: Buffer | string, encoding: BufferEncoding): Uint8Array {
   return Uint8Array.from(typeof chunk === "string" ? Buffer.from(chunk, encoding) : chunk);
 }

@@ -1,6 +1,8 @@
-/** Timers of a thread that has many of them: they fire together, every few milliseconds, not each by itself. */
+/** Timers of a thread that has many: they fire together every few milliseconds. */
 export interface TimerWheel {
-  /** Early by a tenth of a step at most, late by less than one. Gives back a function that cancels it. */
+  /**
+   * Fires at most a tenth of a step early, and less than one step late. Returns a function that cancels the timer.
+   */
   setTimer(callback: () => void, delayMs: number): () => void;
 }
 
@@ -8,17 +10,17 @@ export interface TimerWheelOptions {
   stepMs: number;
   /** @default performance.now */
   nowMs?: () => number;
-  /** Gives back a function that cancels the timer. @default setTimeout */
+  /** Returns a function that cancels the timer. @default setTimeout */
   setTimer?: (callback: () => void, delayMs: number) => () => void;
 }
 
-/** A pace that is a multiple of the step stays exactly even. */
+/** Intervals that are multiples of the step stay exactly even. */
 export function createTimerWheel(options: TimerWheelOptions): TimerWheel {
   const { stepMs } = options;
   const nowMs = options.nowMs ?? (() => performance.now());
   const setTimer = options.setTimer ?? startTimeout;
   const startMs = nowMs();
-  const waiting = new Map<number, Set<() => void>>(); // by the step they fire at
+  const waiting = new Map<number, Set<() => void>>(); // keyed by the step at which they fire
   let turning: { to: number; cancel(): void } | undefined;
 
   function turn(): void {
@@ -59,7 +61,7 @@ export function createTimerWheel(options: TimerWheelOptions): TimerWheel {
   };
 }
 
-const EARLY = 0.1; // of a step: timers of the machine are that exact at best
+const EARLY = 0.1; // of a step: the precision of system timers
 
 function startTimeout(callback: () => void, delayMs: number): () => void {
   const timer = setTimeout(callback, delayMs);

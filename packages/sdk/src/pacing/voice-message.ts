@@ -1,9 +1,9 @@
 import { pcmBytes } from "@vocalhost/audio";
-import { encodeFrame } from "@vocalhost/protocol/frames"; // without the schemas: a thread starts in no time
+import { encodeFrame } from "@vocalhost/protocol/frames"; // avoids loading the schemas, so that the thread starts fast
 import { encodeWireAudio } from "./wire-audio.ts";
 import type { VoiceSettings } from "./messages.ts";
 
-/** One piece of the voice as a WebSocket message. */
+/** Encodes one chunk of the voice as a WebSocket message. */
 export function voiceMessage(chunk: Int16Array, settings: VoiceSettings): Uint8Array | string {
   const { format, wireHz } = settings;
   if (format.kind === "carrier") return format.before + encodeWireAudio(chunk, format.wire) + format.after;

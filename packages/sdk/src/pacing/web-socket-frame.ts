@@ -3,7 +3,7 @@ const WHOLE_BINARY = 0x82;
 const SHORT_MAX = 125;
 const MEDIUM_MAX = 0xffff;
 
-/** A message as a server puts it on the wire: in one piece, neither masked nor compressed (RFC 6455, 5.2). */
+/** Encodes a server's message: in one frame, neither masked nor compressed (RFC 6455, 5.2). */
 export function webSocketFrame(message: Uint8Array | string): Buffer {
   const isText = typeof message === "string";
   const length = isText ? Buffer.byteLength(message) : message.length;

@@ -4,13 +4,13 @@ import { ServiceError } from "./request.ts";
 
 export interface AiSdkOptions {
   model: Ai.LanguageModel;
-  /** In figures. @default the model's id */
+  /** Name in metrics. @default the model's id */
   name?: string;
-  /** More options of `streamText`: temperature, providerOptions and the like. */
+  /** More options of `streamText`, such as temperature or providerOptions. */
   extra?: Record<string, unknown>;
 }
 
-/** Any model of the AI SDK (`npm install ai` and a provider of it). */
+/** Uses any model of the AI SDK (`npm install ai` and one of its providers). */
 export function aiSdk(options: AiSdkOptions): LanguageModel {
   const { model } = options;
   const name = options.name ?? (typeof model === "string" ? model : model.modelId);
@@ -31,7 +31,7 @@ export function aiSdk(options: AiSdkOptions): LanguageModel {
           ? { tools: Object.fromEntries(declared) as Record<string, ReturnType<typeof tool>> }
           : {}),
         abortSignal: signal,
-        onError: () => undefined, // it is thrown below
+        onError: () => undefined, // rethrown below
       });
       for await (const part of result.fullStream) {
         if (part.type === "text-delta") yield part.text;

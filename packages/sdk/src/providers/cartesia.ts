@@ -21,7 +21,7 @@ export interface CartesiaTtsOptions {
   baseUrl?: string;
 }
 
-/** The voices of Cartesia, over one WebSocket that is kept for the next sentence. */
+/** Cartesia's voices, over one WebSocket that is kept for the next sentence. */
 export const cartesia: { tts(options?: CartesiaTtsOptions): TextToSpeech } = { tts };
 
 const RATE_HZ = 24_000;
@@ -38,7 +38,7 @@ interface Answer {
   message?: string;
 }
 
-const SILENT_MS = 2_000; // a connection that has told nothing of a sentence for so long is not asked again
+const SILENT_MS = 2_000; // a connection that was silent about a sentence for this long is replaced
 
 interface Context {
   askedAtMs: number;
@@ -165,7 +165,7 @@ class CartesiaVoice implements TextToSpeech {
 
   #onAnswer(answer: Answer): void {
     const context = this.#contexts.get(answer.context_id ?? "");
-    if (!context) return; // of a sentence that was cut off
+    if (!context) return; // belongs to a sentence that was cut off
     context.isAnswered = true;
     if (answer.type === "chunk" && answer.data)
       context.parts.push({ samples: pcmFrom(Buffer.from(answer.data, "base64")), sampleRateHz: RATE_HZ });
@@ -183,7 +183,7 @@ class CartesiaVoice implements TextToSpeech {
     this.#contexts.delete(contextId);
     if (this.#contexts.size > 0) return;
     clearTimeout(this.#idle);
-    // A process that is about to end is not kept for it.
+    // Does not keep the process alive.
     this.#idle = setTimeout(() => this.#socket?.close(), IDLE_MS).unref();
   }
 }

@@ -1,4 +1,4 @@
-/** A vendor's key: as given, or of the environment. Says which variable is missing. */
+/** Returns a vendor's key, as given or from the environment. Throws an error that names the missing variable. */
 export function requireKey(given: string | undefined, variable: string, vendor: string): string {
   const key = given ?? process.env[variable];
   if (key) return key;
@@ -7,7 +7,7 @@ export function requireKey(given: string | undefined, variable: string, vendor: 
   );
 }
 
-/** Where a vendor's service is, for proxies and for services that speak the same protocol. */
+/** Returns the URL of a vendor's service, for proxies and services with the same protocol. */
 export function serviceUrl(given: string | undefined, variable: string, usual: string): string {
   return (given ?? (process.env[variable] || usual)).replace(/\/+$/, "");
 }

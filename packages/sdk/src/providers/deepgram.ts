@@ -24,9 +24,9 @@ export interface DeepgramSttOptions extends DeepgramAccount {
   model?: string;
   /** @default en */
   language?: string;
-  /** Words it should expect. @default none */
+  /** Words to expect. @default none */
   keyterms?: readonly string[];
-  /** More parameters of the address, as Deepgram documents them. */
+  /** More query parameters, as Deepgram documents them. */
   extra?: Record<string, string>;
 }
 
@@ -41,10 +41,10 @@ export const deepgram: {
   tts(options?: DeepgramTtsOptions): TextToSpeech;
 } = { stt, tts };
 
-const KEEP_ALIVE_MS = 4_000; // it closes after 10 s without audio
-// With nothing left to process it may not answer: what is final by then is all there is.
+const KEEP_ALIVE_MS = 4_000; // Deepgram closes after 10 s without audio
+// Deepgram may not answer when nothing is left to process; the final text so far is then complete.
 const FINALIZE_MAX_MS = 1_500;
-const ANSWERED_MS = 1_000; // of so much sound it has told something, if only that there are no words in it
+const ANSWERED_MS = 1_000; // for this much sound it has sent an answer, if only an empty one
 
 interface Results {
   type?: string;
@@ -108,7 +108,7 @@ class DeepgramStream implements SpeechToTextStream {
   #failure: ServiceError | undefined;
   #socket: ServiceSocket | undefined;
   #writtenBytes = 0; // since the last flush
-  #isAnswered = false; // anything of it
+  #isAnswered = false; // any answer since the last flush
   readonly #keepAlive = setInterval(
     () => this.#socket?.isOpen && this.#socket.send({ type: "KeepAlive" }),
     KEEP_ALIVE_MS,
@@ -135,7 +135,7 @@ class DeepgramStream implements SpeechToTextStream {
     const askedBytes = this.#writtenBytes;
     this.#writtenBytes = 0;
     if (this.#failure) throw this.#failure;
-    await this.#socket?.opened; // or the time of the handshake would count
+    await this.#socket?.opened; // the handshake must not count against the timeout
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#flushing = { done: resolve, fail: reject };
     const timer = setTimeout(() => {
@@ -181,7 +181,7 @@ class DeepgramStream implements SpeechToTextStream {
     else if (!this.#flushing) this.#options.partial([...this.#finals, this.#interim].join(" ").trim());
   }
 
-  /** A connection that was lost is opened again with the next words; one that is lost in them has lost them. */
+  /** Reopens a lost connection with the next words. Words during which it was lost are lost. */
   #current(): ServiceSocket | undefined {
     if (!this.#socket?.isOpen && this.#writtenBytes === 0) this.#socket = this.#connect();
     return this.#socket;

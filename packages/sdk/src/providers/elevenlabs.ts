@@ -11,9 +11,9 @@ export interface ElevenLabsTtsOptions {
   voice?: string;
   /** @default eleven_flash_v2_5 */
   model?: string;
-  /** ISO 639-1, for models that can be told. */
+  /** ISO 639-1, for models that accept it. */
   language?: string;
-  /** Stability, similarity and the like, as ElevenLabs documents them. */
+  /** Stability, similarity and others, as ElevenLabs documents them. */
   voiceSettings?: Record<string, unknown>;
   /** @default ELEVENLABS_API_KEY */
   apiKey?: string;
@@ -21,7 +21,7 @@ export interface ElevenLabsTtsOptions {
   baseUrl?: string;
 }
 
-/** The voices of ElevenLabs, which say when each character is heard. */
+/** ElevenLabs' voices, which report when each character is heard. */
 export const elevenlabs: { tts(options?: ElevenLabsTtsOptions): TextToSpeech } = { tts };
 
 const RATE_HZ = 24_000;
@@ -85,7 +85,7 @@ function tts(options: ElevenLabsTtsOptions = {}): TextToSpeech {
   };
 }
 
-/** A word ends where the next one begins: spaces and points belong to the one before them. */
+/** A word ends where the next one begins: spaces and punctuation belong to the word before. */
 function wordsOf(alignment: Alignment, begun: TimedWord | undefined): TimedWord[] {
   const words: TimedWord[] = begun ? [begun] : [];
   for (const [at, character] of alignment.characters.entries()) {

@@ -68,9 +68,9 @@ function open(
 
 class GeminiSession implements SpeechModelSession {
   readonly #session: SpeechModelOptions;
-  #heard = ""; // of the user, in pieces
+  #heard = ""; // the user's transcript, in pieces
   #isUserTurn = false;
-  readonly #cancelled = new Set<string>(); // calls whose results it takes as text only
+  readonly #cancelled = new Set<string>(); // calls whose results must be sent as text
   readonly #socket;
 
   constructor(options: { url: string; model: string; voice: string }, session: SpeechModelOptions) {
@@ -96,10 +96,10 @@ class GeminiSession implements SpeechModelSession {
     });
   }
 
-  interrupted(): void {} // it has noticed itself, and keeps only what it had sent
+  interrupted(): void {} // Gemini has noticed itself, and keeps only what it had sent.
 
   toolResults(results: readonly ToolMessage[], { answer: isAnswered }: { answer: boolean }): void {
-    // It answers every response to a call, and takes none to a call that it has cancelled.
+    // Gemini answers every tool response, and refuses responses to calls it has cancelled.
     const asText = results.filter(({ callId }) => !isAnswered || this.#cancelled.has(callId));
     const rest = results.filter((result) => !asText.includes(result));
     if (asText.length > 0) this.tell(asText);
@@ -181,7 +181,7 @@ class GeminiSession implements SpeechModelSession {
     if (content.turnComplete && !content.interrupted) this.#session.events.answered();
   }
 
-  // It says what it heard, not when somebody began to speak.
+  // Gemini sends transcripts, and no event for the beginning of speech.
   #beginUserTurn(): void {
     if (this.#isUserTurn) return;
     this.#isUserTurn = true;
@@ -202,7 +202,7 @@ class GeminiSession implements SpeechModelSession {
     });
   }
 
-  /** Has it answer what it has been told. */
+  /** Asks for an answer to what it was told. */
   #answer(): void {
     this.#socket.send({ clientContent: { turnComplete: true } });
   }

@@ -13,11 +13,11 @@ import { transcribeEach } from "../conversation/transcribe-each.ts";
 import { eventsOf, jsonOf, pcmOf, post, ServiceError } from "./request.ts";
 
 export interface OpenAiCompatibleOptions {
-  /** Up to and including `/v1`. */
+  /** URL up to and including `/v1`. */
   baseUrl: string;
-  /** @default none: many servers of your own want no key */
+  /** @default none, as many self-hosted servers need no key */
   apiKey?: string;
-  /** In messages and figures. @default the server's host */
+  /** Name in errors and metrics. @default the server's host */
   name?: string;
   /** Sent with every request. */
   headers?: Record<string, string>;
@@ -35,20 +35,20 @@ export interface ChatOptions {
 
 export interface TranscriptionOptions {
   model: string;
-  /** ISO 639-1; knowing it helps. @default found by the model */
+  /** ISO 639-1; improves accuracy. @default detected by the model */
   language?: string;
-  /** Words it should expect. */
+  /** Words to expect. */
   prompt?: string;
 }
 
 export interface SpeechOptions {
   model: string;
   voice: string;
-  /** How to say it, for models that can be told. */
+  /** How to say it, for models that accept instructions. */
   instructions?: string;
   /** @default 1 */
   speed?: number;
-  /** Of the raw PCM the service answers with. @default 24000 */
+  /** Sample rate of the raw PCM in the answer. @default 24000 */
   sampleRateHz?: number;
 }
 
@@ -58,7 +58,7 @@ export interface OpenAiServices {
   tts(options: SpeechOptions): TextToSpeech;
 }
 
-/** Any service that speaks OpenAI's protocol: vLLM, Ollama, llama.cpp, Groq, Together, speaches and many more. */
+/** Uses any service with OpenAI's protocol: vLLM, Ollama, llama.cpp, Groq, Together, speaches and others. */
 export function openaiCompatible(options: OpenAiCompatibleOptions, of = "openaiCompatible"): OpenAiServices {
   checkOptions(of, options, { baseUrl: true, apiKey: true, name: true, headers: true });
   const baseUrl = options.baseUrl.replace(/\/+$/, "");
@@ -219,6 +219,6 @@ async function* readChat(response: Response, vendor: string): AsyncGenerator<str
       };
   }
   if (!isFinished) throw new ServiceError(`${vendor} broke off its answer`);
-  // Some servers leave the id out; the result must name one.
+  // Some servers leave the id out, and the result must name one.
   for (const [index, call] of calls) yield { ...call, id: call.id || `call_${index}_${crypto.randomUUID()}` };
 }

@@ -14,9 +14,9 @@ export interface RealtimeOptions {
   model?: string;
   /** @default marin */
   voice?: string;
-  /** How it decides that the user has finished. @default "semantic_vad" */
+  /** How the model decides that the user has finished. @default "semantic_vad" */
   turnDetection?: "semantic_vad" | "server_vad";
-  /** Writes down what the user says. @default gpt-4o-mini-transcribe */
+  /** Model that transcribes the user's speech. @default gpt-4o-mini-transcribe */
   transcriptionModel?: string;
 }
 
@@ -59,9 +59,9 @@ function open(
 
 class OpenaiSession implements SpeechModelSession {
   readonly #session: SpeechModelOptions;
-  #speaking: string | undefined; // the item whose sound is being heard
+  #speaking: string | undefined; // the item whose sound is being played
   #isResponding = false;
-  #isCancelled = false; // what still comes of the response was cut
+  #isCancelled = false; // the rest of the response is ignored
   #calls: { type: "tool-call"; id: string; name: string; arguments: string }[] = [];
   readonly #socket;
 
@@ -179,7 +179,7 @@ class OpenaiSession implements SpeechModelSession {
           new ServiceError("OpenAI refused a message", { answer: event.error?.message ?? "" }),
         );
       default:
-        return undefined; // there are many more, about what we know already
+        return undefined; // other events repeat what is known
     }
   }
 

@@ -34,7 +34,7 @@ export const openai: {
   llm(options?: Partial<ChatOptions> & OpenAiAccount): LanguageModel;
   stt(options?: Partial<TranscriptionOptions> & OpenAiAccount): SpeechToText;
   tts(options?: Partial<SpeechOptions> & OpenAiAccount): TextToSpeech;
-  /** Hears and speaks itself, for `createRealtimeConversation`. */
+  /** A model that hears and speaks itself, for `createRealtimeConversation`. */
   realtime(options?: RealtimeOptions & OpenAiAccount): SpeechModel;
 } = {
   /** @default model gpt-4o-mini */

@@ -1,4 +1,4 @@
-/** A vendor's service refused or failed. What it answered is in `answer`: it may quote what was said, or a key. */
+/** Refusal or failure of a vendor's service. `answer` holds its response, which may quote speech or a key. */
 export class ServiceError extends Error {
   readonly status: number | undefined;
   readonly answer: string;
@@ -18,13 +18,13 @@ export interface ServiceRequest {
   headers: Record<string, string>;
   body: FormData | object;
   signal: AbortSignal;
-  /** Until it begins to answer. @default 30000 */
+  /** Longest wait for the response to begin, in milliseconds. @default 30000 */
   timeoutMs?: number;
 }
 
 const ANSWER_MAX_CHARACTERS = 500;
 
-/** Posts, and gives an answer that is none of an error. */
+/** Posts a request. Throws a `ServiceError` for an error status. */
 export async function post(request: ServiceRequest): Promise<Response> {
   const isForm = request.body instanceof FormData;
   const { vendor, timeoutMs = 30_000 } = request;
@@ -69,7 +69,7 @@ async function* bytesOfAnswer(response: Response, vendor: string): AsyncGenerato
   }
 }
 
-/** Lines of an answer as they come. */
+/** Yields the lines of a response as they arrive. */
 export async function* linesOf(response: Response, vendor: string): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";
@@ -81,7 +81,7 @@ export async function* linesOf(response: Response, vendor: string): AsyncGenerat
   if (rest !== "") yield rest;
 }
 
-/** JSON of an answer, or of a part of it. */
+/** Parses JSON of a response, or of a part of it. */
 export function jsonOf(text: string, vendor: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -93,7 +93,7 @@ export function jsonOf(text: string, vendor: string): unknown {
   }
 }
 
-/** Data of server-sent events; true at the end that OpenAI's protocol marks. */
+/** Yields the data of server-sent events. Returns true at the end marker of OpenAI's protocol. */
 export async function* eventsOf(response: Response, vendor: string): AsyncGenerator<unknown, boolean> {
   for await (const line of linesOf(response, vendor)) {
     const data = /^data:\s?(.*)$/.exec(line)?.[1];
@@ -104,7 +104,7 @@ export async function* eventsOf(response: Response, vendor: string): AsyncGenera
   return false;
 }
 
-/** Samples of raw PCM as it comes, whatever pieces it comes in. Refuses what is text, whatever it is labelled. */
+/** Yields samples of raw PCM, in pieces of any length. Throws for text, whatever its content type. */
 export async function* pcmOf(response: Response, vendor: string): AsyncGenerator<Int16Array> {
   const type = response.headers.get("content-type") ?? "";
   const length = Number(response.headers.get("content-length") ?? 0);
@@ -130,7 +130,7 @@ export async function* pcmOf(response: Response, vendor: string): AsyncGenerator
 
 const LOOKED_AT_BYTES = 64;
 
-/** So many bytes of sound that are all letters do not happen: it begins quietly, and quiet samples have bytes of 0 or 255. */
+/** Sound never begins with this many bytes of text: its first samples are quiet, with bytes of 0 or 255. */
 function isText(bytes: Uint8Array): boolean {
   return bytes
     .subarray(0, LOOKED_AT_BYTES)

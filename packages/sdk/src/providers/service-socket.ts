@@ -1,11 +1,11 @@
 import { WebSocket } from "ws";
 import { hint, ServiceError } from "./request.ts";
 
-/** A WebSocket to a vendor that speaks JSON; what is sent before it is open waits. */
+/** A WebSocket to a vendor that uses JSON. Messages sent before it is open are queued. */
 export interface ServiceSocket {
   send(message: object | Uint8Array): void;
   readonly isOpen: boolean;
-  /** Resolves when it is open. Rejects with what the vendor refused it with. */
+  /** Resolves when it is open. Rejects with the vendor's refusal. */
   readonly opened: Promise<void>;
   close(): void;
 }
@@ -15,7 +15,7 @@ export interface ServiceSocketOptions {
   url: string;
   headers: Record<string, string>;
   onMessage(message: unknown): void;
-  /** It is gone: without an error after `close`. */
+  /** Called when it is closed; without an error after `close`. */
   onEnd(error: ServiceError | undefined): void;
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { smartTurn, type OnnxRuntime } from "./smart-turn.ts";
 
-/** A runtime whose models find everything as likely an end as they are told. */
+/** A runtime whose models return the given probability. */
 function createRuntime() {
   const told = { probability: 0, loads: 0, shapes: [] as (readonly number[])[] };
   class Tensor {

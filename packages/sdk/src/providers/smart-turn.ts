@@ -7,11 +7,11 @@ export interface SmartTurnOptions {
   runtime: OnnxRuntime;
   /** Path of the weights of Smart Turn v3, for instance `smart-turn-v3.2-cpu.onnx`. */
   model: string;
-  /** How likely the end must be to be taken for one, from 0 to 1. @default 0.5 */
+  /** Probability above which the turn counts as finished, from 0 to 1. @default 0.5 */
   threshold?: number;
-  /** How long to wait, by the words, after what sounds finished. @default 200, 200, 600, 1000 and 2500 ms */
+  /** Silences after speech that sounds finished, by its words. @default 200, 200, 600, 1000 and 2500 ms */
   finished?: AdaptiveSilenceOptions;
-  /** The same after what sounds unfinished. @default 900, 1500, 1500, 1800 and 2500 ms */
+  /** The same after speech that sounds unfinished. @default 900, 1500, 1500, 1800 and 2500 ms */
   unfinished?: AdaptiveSilenceOptions;
 }
 
@@ -27,7 +27,7 @@ export interface OnnxSession {
   run(feeds: Record<string, unknown>): Promise<Record<string, unknown>>;
 }
 
-/** Hears by the tune of the last seconds whether somebody has finished, and goes by the words as well. */
+/** Judges by the intonation of the last seconds, and by the words, whether the user has finished. */
 export function smartTurn(options: SmartTurnOptions): EndOfTurn {
   const threshold = options.threshold ?? 0.5;
   if (!(threshold > 0 && threshold < 1))
@@ -47,8 +47,8 @@ export function smartTurn(options: SmartTurnOptions): EndOfTurn {
     ...options.unfinished,
   });
   const session = openSession(options);
-  session.catch(() => undefined); // told at the first pause
-  let judged: Promise<number> | undefined; // of the pause that goes on
+  session.catch(() => undefined); // reported at the first pause
+  let judged: Promise<number> | undefined; // of the current pause
 
   async function judge({ samples, sampleRateHz }: AudioFrame): Promise<number> {
     const loaded = await session;
@@ -63,7 +63,7 @@ export function smartTurn(options: SmartTurnOptions): EndOfTurn {
   return {
     paused({ audio }) {
       judged = judge(audio);
-      judged.catch(() => undefined); // told when it is asked for
+      judged.catch(() => undefined); // reported when it is needed
     },
     async silenceMs(pause) {
       const begun = judged;
@@ -86,7 +86,7 @@ function openSession({ runtime, model }: SmartTurnOptions): Promise<OnnxSession>
   opened.set(runtime, sessions);
   const known = sessions.get(model);
   if (known) return known;
-  // One thread: a few ms sooner would not be worth taking the cores from everybody else.
+  // A single thread: a few milliseconds are not worth taking cores from other sessions.
   const session = runtime.InferenceSession.create(model, { intraOpNumThreads: 1, interOpNumThreads: 1 });
   sessions.set(model, session);
   session.catch(() => sessions.delete(model));

@@ -1,17 +1,17 @@
 import type { BotOutput, ServerMessages } from "@vocalhost/protocol";
 import type { BotOutputOptions } from "./rtvi-session.ts";
 
-/** A piece of the bot's text on its way from written to spoken. */
+/** A piece of the bot's text whose progress from written to spoken is shown. */
 export interface SpokenSegment {
-  /** The first characters have been spoken. */
+  /** Reports that the first characters have been spoken. */
   spokenUpTo(characters: number): void;
-  /** All of it has been spoken. */
+  /** Reports that all of it has been spoken. */
   completed(): void;
 }
 
 export interface BotOutputSource {
   send(data: ServerMessages["bot-output"]): void;
-  /** The client speaks version 1. */
+  /** Whether the client speaks version 1. */
   clientIsOld(): boolean;
 }
 
@@ -40,7 +40,7 @@ export function createBotOutput(
         ...(spoken_status ? { spoken_status } : {}),
         spoken_progress: { accumulated_text: text.slice(0, spoken), remaining_text: text.slice(spoken) },
       });
-    send("new", 0); // clients show nothing for a segment that does not begin so
+    send("new", 0); // clients ignore a segment without this first message
     return {
       spokenUpTo: (characters) => send("in-progress", Math.max(0, Math.min(characters, text.length))),
       completed: () => send("completed", text.length),
@@ -48,7 +48,7 @@ export function createBotOutput(
   };
 }
 
-/** Version 1: the sentence as written, then as spoken; no progress between. */
+/** Version 1 shows the sentence as written, then as spoken, without progress in between. */
 function oldSegment(
   source: BotOutputSource,
   { text, aggregatedBy, willBeSpoken }: { text: string; aggregatedBy: string; willBeSpoken: boolean },
@@ -59,5 +59,5 @@ function oldSegment(
 }
 
 function ignore(): void {
-  // of this nothing is told
+  // version 1 has no message for this
 }

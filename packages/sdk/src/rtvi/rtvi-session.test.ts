@@ -377,7 +377,7 @@ function start({ autoReady = true, capabilities }: StartOptions = {}) {
   };
 }
 
-/** Types of messages; of a `bot-ready` the version too. */
+/** Lists the types of messages; with the version of a `bot-ready`. */
 function types(messages: RtviMessage[]): string[] {
   return messages.map(({ type, data }) =>
     type === "bot-ready" ? `${type} ${(data as { version: string }).version}` : type,

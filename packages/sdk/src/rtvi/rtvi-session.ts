@@ -25,21 +25,21 @@ export interface RtviSession extends Pick<Listeners<RtviEvents>, "on" | "off"> {
   botReady(): void;
   userStartedSpeaking(): void;
   userStoppedSpeaking(): void;
-  /** Voice as it is heard, whether or not it makes a turn. */
+  /** Reports detected voice, whether or not it makes a turn. */
   vadUserStartedSpeaking(): void;
   vadUserStoppedSpeaking(): void;
   botInterrupted(): void;
   userTranscription(transcription: Transcription): void;
-  /** Shows text the bot says; tell the segment how far speech has got. */
+  /** Shows text that the bot says. Report its progress through the returned segment. */
   botOutput(text: string, options?: BotOutputOptions): SpokenSegment;
-  /** The bot's speech as it was made, for clients that play or draw it themselves. Cut into messages that fit. */
+  /** Sends the bot's speech to clients that play or draw it themselves, in messages of valid size. */
   botTtsAudio(frame: AudioFrame): void;
-  /** Any JSON for the client application. */
+  /** Sends any JSON to the client application. */
   serverMessage(data: unknown): void;
   metrics(metrics: Metrics): void;
   /** Shows an error to the user. A fatal one makes the client disconnect. */
   error(text: string, options?: { fatal?: boolean }): void;
-  /** Any other message of the protocol. */
+  /** Sends any other message of the protocol. */
   send<T extends ServerMessageType>(type: T, data: ServerMessages[T]): void;
 }
 
@@ -49,7 +49,7 @@ export interface RtviEvents {
   "send-text": (text: { content: string; runImmediately: boolean; audioResponse: boolean }) => void;
   "send-file": (file: SentFile) => void;
   dtmf: (keys: string[]) => void;
-  /** The client could not do something that it was asked for; `id` names what. */
+  /** The client failed to do something; `id` names the request. */
   "error-response": (problem: { id: string; error: string }) => void;
   "function-call-result": (result: ClientMessageData<"llm-function-call-result">) => void;
   "ui-event": (event: ClientMessageData<"ui-event">) => void;
@@ -66,22 +66,22 @@ export interface ClientRequest {
   refuse(reason: string): void;
 }
 
-/** A file of the client's user, for the model. */
+/** A file that the user sends, for the model. */
 export interface SentFile {
-  /** What the user says about it. */
+  /** The user's text about the file. */
   content: string;
   name: string | undefined;
   /** Media type. */
   format: string;
   source: RtviFile["source"];
   /**
-   * What is in it, if it came with the message or was uploaded to this runner. Throws for one at an address: whether to
-   * go there on a client's word is for you to decide.
+   * Returns the content, if it came with the message or was uploaded to this runner. Throws for a file at a URL:
+   * fetch it yourself if you trust the client's address.
    */
   read(): Promise<Uint8Array>;
   runImmediately: boolean;
   audioResponse: boolean;
-  /** For the model's service, as the client gave them. */
+  /** Options for the model's service, as the client gave them. */
   customOptions: Record<string, unknown>;
 }
 
@@ -94,7 +94,7 @@ export interface Transcription {
 }
 
 export interface BotOutputOptions {
-  /** How the text was cut. @default "sentence" */
+  /** How the text was split. @default "sentence" */
   aggregatedBy?: string;
   /** False for text that is only shown. @default true */
   spoken?: boolean;
@@ -105,19 +105,19 @@ export interface RtviSessionOptions {
   capabilities?: BotCapabilities | undefined;
   about: { library: string; library_version: string };
   send(message: RtviMessage): void;
-  /** Audio that was recorded before the connection was up. */
+  /** Called with audio that was recorded before the connection was up. */
   audio(samples: Int16Array, sampleRateHz: number): void;
-  /** The client asked for the end of the session. */
+  /** Called when the client asks to end the session. */
   disconnect(): void;
 }
 
-/** The session, and the side on which the transport puts what it received. */
+/** The session, and the function through which the transport passes messages. */
 export interface RtviEndpoint {
   readonly session: RtviSession;
   receive(message: unknown): void;
 }
 
-const TTS_AUDIO_SAMPLES = 12_000; // in base64 32 kB, half of what a data channel takes at once
+const TTS_AUDIO_SAMPLES = 12_000; // 32 kB in base64, half the size limit of a data channel
 const WAITING_CLIENTS_MAX = 8; // a client greets once, and again after each reconnect
 
 export function createRtviSession(options: RtviSessionOptions): RtviEndpoint {
@@ -179,7 +179,7 @@ class RtviExchange implements RtviEndpoint {
     if (!envelope.success)
       return this.session.error(`Invalid RTVI transport message: ${firstProblem(envelope.error)}`);
     const { id = "", type } = envelope.data;
-    // Answered with another, two sides that do not understand each other would never stop.
+    // An error answered with an error could loop forever.
     if (type === "error-response" || type === "error")
       return this.#listeners.emit("error-response", { id, error: errorIn(envelope.data.data) });
     if (!isClientMessageType(type))
@@ -211,7 +211,7 @@ class RtviExchange implements RtviEndpoint {
     if (problem) this.#send("error-response", { error: problem }, id);
     const oldVersion = version !== undefined && parseRtviVersion(version)?.major === 1 ? version : undefined;
     this.#clientIsOld = oldVersion !== undefined;
-    // An old client chooses how to show text by the version it is told.
+    // Version 1 clients choose how to show text by the version in the answer.
     if (this.#waitingClients.length < WAITING_CLIENTS_MAX)
       this.#waitingClients.push({ id, version: oldVersion ?? RTVI_VERSION });
     this.#listeners.emit("client-ready", { version, about: data?.about });

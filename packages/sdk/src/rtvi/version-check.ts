@@ -2,7 +2,7 @@ import { parseRtviVersion, RTVI_VERSION } from "@vocalhost/protocol";
 
 const NOTE = "Compatibility issues may occur.";
 
-/** What to tell a client whose protocol version is not ours; `undefined` when there is nothing to tell. */
+/** Returns an error message for a client with an incompatible protocol version; undefined for a compatible one. */
 export function incompatibility(clientVersion: string | undefined): string | undefined {
   if (clientVersion === undefined) return `Client version unknown. ${NOTE}`;
   const parsed = parseRtviVersion(clientVersion);

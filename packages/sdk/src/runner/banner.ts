@@ -4,7 +4,7 @@ import { styleText } from "node:util";
 import { isLoopback, type RunnerConfig } from "./config.ts";
 import type { Runner } from "./start-runner.ts";
 
-/** What a developer wants to know once the runner is up. */
+/** Returns the text shown to the developer once the runner is up. */
 export function banner(runner: Runner, config: RunnerConfig): string {
   const colours = process.stdout.isTTY;
   const paint = (style: Parameters<typeof styleText>[0], text: string): string =>

@@ -120,7 +120,7 @@ test("beyond this machine WebSockets need a token unless told otherwise", () => 
   assert.equal(read(behind).socketAuth, "token");
   assert.equal(read([...behind, "--ws-auth", "none"]).socketAuth, "none");
   assert.match(warned([...behind, "--ws-auth", "none"]), /everyone who can reach that name/);
-  assert.equal(read([...behind, "-t", "exotel"]).socketAuth, "none"); // its address has no place for a token
+  assert.equal(read([...behind, "-t", "exotel"]).socketAuth, "none"); // its URL has no place for a token
   refuse({ args: ["--ws-auth", "maybe"], text: /^--ws-auth must be none or token, got "maybe"$/ });
 });
 

@@ -28,46 +28,49 @@ import type { RoomsConfig } from "./open-rooms.ts";
 import { readRoomsConfig } from "./rooms.ts";
 import { readTurnConfig, type TurnConfig } from "./turn.ts";
 
-/** How a runner was asked to run. */
+/** Settings of a runner. */
 export interface RunnerConfig {
   host: string;
   port: number;
   onlyTransport: TransportName | undefined;
   /** Public host name, without scheme. */
   proxy: string | undefined;
-  /** Real path of the folder under /files/. */
+  /** Real path of the folder served under /files/. */
   folder: string | undefined;
-  /** Where clients' files are kept, and how many. */
+  /** Folder and maximum number of clients' uploads. */
   uploads: { folder: string; maxFiles: number } | undefined;
-  /** Sessions in which nobody speaks for so long are ended; null: none are. */
+  /** Seconds of silence after which sessions end; null: never. */
   idleTimeoutSecs: number | null;
   socketAuth: "none" | "token";
   iceServers: IceServer[];
-  /** TURN servers that callers and bots get credentials for. */
+  /** TURN servers for which callers and bots get credentials. */
   turn: TurnConfig | undefined;
   reach: MediaReach;
   allowedOrigins: string[];
   logLevel: LogLevel;
   logFormat: LogFormat;
   opusComplexity: number;
-  /** What carriers' webhooks are checked with. */
+  /** Keys that verify carriers' webhooks. */
   signatureKeys: SignatureKeys;
-  /** Voice isolation of every session, and the module that does it. */
+  /** Voice isolation for every session, and its engine's module. */
   voiceFilter: { model: VoiceFilter; engine: string } | undefined;
   rooms: RoomsConfig;
-  /** Whoever brings it may place calls; undefined: nobody may. */
+  /** Bearer token that permits placing calls; undefined: no calls. */
   dialoutKey: string | undefined;
-  /** Phone calls may come in through rooms. */
+  /** Whether phone calls may arrive through rooms. */
   takesCalls: boolean;
-  /** Set by `vocalhost dev`: listen here, somebody else has `host` and `port` and passes on what comes. */
+  /** Socket path set by `vocalhost dev`, whose front process owns `host` and `port` and forwards connections. */
   devSocket: string | undefined;
-  /** Things the user should know about the settings. */
+  /** Warnings about the settings, for the user. */
   warnings: string[];
 }
 
 export type Environment = Record<string, string | undefined>;
 
-/** `.env` of the working folder wins over the environment; bots can tell that they run locally. */
+/**
+ * Merges the working folder's `.env`, which takes precedence, into the environment. Bots see that they run
+ * locally.
+ */
 export function loadEnvironment(workingFolder: string): Environment {
   const file = join(workingFolder, ".env");
   if (existsSync(file)) Object.assign(process.env, parseEnv(readFileSync(file, "utf8")));
@@ -75,7 +78,7 @@ export function loadEnvironment(workingFolder: string): Environment {
   return process.env;
 }
 
-/** Read with every call: accounts may be set while the runner runs. */
+/** Reads the accounts at each call, since they may be set while the runner runs. */
 export function carrierAccounts(): CarrierAccounts {
   return readCarrierAccounts(process.env);
 }
@@ -122,7 +125,7 @@ export function readConfig(flags: Flags, given: Environment, workingFolder: stri
   };
 }
 
-/** A flag that means nothing would be one more thing to look for. */
+/** Throws for unknown flags, which would otherwise be ignored silently. */
 function requireKnown({ unknown }: Flags): void {
   const [first] = unknown;
   if (!first) return;
@@ -134,7 +137,7 @@ function requireKnown({ unknown }: Flags): void {
   );
 }
 
-/** Flags of other runners, and what to do instead. */
+/** Flags of other runners, and their equivalents. */
 const ELSEWHERE: Record<string, string> = {
   "--direct": "open /room in a browser, which makes a room and starts the bot in it",
   "-d": "open /room in a browser, which makes a room and starts the bot in it",
@@ -154,7 +157,7 @@ function variableOf(name: FlagName): string {
 function textSetting(flags: Flags, environment: Environment, name: FlagName): string | undefined {
   const flag = flags.known[name];
   if (typeof flag === "string") return flag;
-  return environment[variableOf(name)] || undefined; // set to nothing counts as not set
+  return environment[variableOf(name)] || undefined; // an empty value counts as unset
 }
 
 function listSetting(flags: Flags, environment: Environment, name: FlagName): string[] {
@@ -172,7 +175,7 @@ function parsePort(text: string): number {
   throw new FlagError(`--port must be a whole number from 0 to 65535, got "${text}"`);
 }
 
-const LOWEST_MEDIA_PORT = 1_025; // the media library takes none below
+const LOWEST_MEDIA_PORT = 1_025; // the media library accepts none below
 
 function parseMediaPort(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
@@ -194,7 +197,7 @@ function parseTransport(text: string | undefined): TransportName | undefined {
   throw new FlagError(`--transport must be one of ${transportNames.join(", ")}, got "${text}"`);
 }
 
-/** `-t daily` and `-t livekit` say whose rooms, too. */
+/** `-t daily` and `-t livekit` also select the rooms' provider. */
 function parseRooms(transport: string | undefined, environment: Environment): RoomsConfig {
   const alias = roomAliases.find((each) => each === transport);
   const provider = alias === "livekit" && !environment["LIVEKIT_URL"] ? "embedded" : alias; // as in /start
@@ -221,7 +224,7 @@ function parseDialIn(asked: FlagValue | undefined, environment: Environment, war
 }
 
 function parseDialoutKey(key: string | undefined): string | undefined {
-  if (key === undefined || /^[\x21-\x7e]{16,}$/.test(key)) return key; // it guards somebody's money
+  if (key === undefined || /^[\x21-\x7e]{16,}$/.test(key)) return key; // the key guards money
   throw new FlagError(
     "VOCALHOST_DIALOUT_KEY must have 16 characters at least, and no spaces. It lets its bearer place calls at your cost.",
   );
@@ -259,7 +262,7 @@ function parseFolder(name: FlagName, text: string | undefined, workingFolder: st
   throw new FlagError(`--${name}: ${folder} is not a folder`);
 }
 
-/** Whoever can be reached by others wants tokens, unless it was told otherwise. */
+/** A runner that others can reach requires tokens by default. */
 function parseSocketAuth(
   text: string | undefined,
   { host, proxy, onlyTransport }: Pick<RunnerConfig, "host" | "proxy" | "onlyTransport">,

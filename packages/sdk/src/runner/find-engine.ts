@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
 
-/** Module of the voice filter's engine: the one that is named, else the one installed beside this package. */
+/** Returns the path of the voice filter's engine: the named module, else the one installed beside this package. */
 export function findEngine(named: string | undefined): string | undefined {
   if (named !== undefined) return existsSync(named) ? resolve(named) : undefined;
   try {

@@ -1,14 +1,14 @@
 import { transportNames } from "@vocalhost/protocol";
 import { closestWord } from "@vocalhost/protocol";
 
-/** Everything that was on the command line, before defaults and environment are considered. */
+/** The parsed command line, before defaults and environment are applied. */
 export interface Flags {
   known: Partial<Record<FlagName, FlagValue>>;
   /** The runner's and the bot's flags, by camel-case name; the bot gets them as `cliArgs`. */
   all: Record<string, FlagValue>;
   /** Words that belong to no flag; the first may name the bot's file. */
   words: string[];
-  /** Flags that mean nothing, with a known one that looks alike. */
+  /** Unknown flags, each with a similar known one. */
   unknown: { flag: string; didYouMean: string | undefined }[];
 }
 
@@ -21,7 +21,7 @@ export class FlagError extends Error {
 
 interface FlagSpec {
   name: string;
-  /** Another name of it. */
+  /** Alternative name. */
   alias?: string;
   short?: string;
   takes: "text" | "list" | "nothing";
@@ -159,7 +159,7 @@ export const FLAGS = [
   { name: "help", short: "h", takes: "nothing", value: "", variable: "", help: "show this help and exit" },
 ] as const satisfies FlagSpec[];
 
-/** Reads the command line. Flags of the bot's own are those it names, and everything behind `--`. */
+/** Parses the command line. The bot's own flags are those it declares, and everything after `--`. */
 export function parseFlags(args: string[], own: readonly string[] = []): Flags {
   const flags: Flags = { known: {}, all: {}, words: [], unknown: [] };
   const rest = args.flatMap(splitEquals);
@@ -205,7 +205,7 @@ export function helpText(): string {
 
 interface Word {
   text: string;
-  /** Came from behind an equals sign, so it is a value even if it begins with a dash. */
+  /** It followed an equals sign, so it is a value even if it begins with a dash. */
   isValue: boolean;
 }
 

@@ -90,7 +90,7 @@ test("a page of another server on this machine gets what a client needs, and may
       "/rtc/validate",
     ]) {
       const reply = await request({ headers: { origin }, url });
-      assert.equal(reply.statusCode, 404, url); // there are no routes here; it was let through
+      assert.equal(reply.statusCode, 404, url); // the guard let it through, and there are no routes here
       assert.equal(reply.headers["access-control-allow-origin"], origin);
     }
     for (const url of ["/", "/files/x", "/startle", "/statuses", "/api/offers", "/mirror", "//start"]) {

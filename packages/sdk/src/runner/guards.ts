@@ -3,15 +3,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { isIP } from "node:net";
 import { isLoopback, type RunnerConfig } from "./config.ts";
 
-/** Keeps web pages of others away from a developer's machine. */
+/** Keeps web pages of other origins away from a developer's machine. */
 export interface Guards {
   checkHost(request: FastifyRequest): void;
-  /** Whether the page comes from this machine itself, as that of another development server does. */
+  /** Whether the page comes from this machine, for instance from another development server. */
   isNeighbour(request: FastifyRequest): boolean;
   checkOrigin(request: FastifyRequest): void;
 }
 
-// What a client needs; the rest (files, webhooks, the bot's own routes at the root) is for our own page alone.
+// Paths that clients need; the others (files, webhooks, the bot's own routes) are for our own page only.
 const CLIENT_PATHS = /^\/(?:start|status|ws-client|api\/offer|sessions|rtc)(?=[/?]|$)/;
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 const CORS_METHODS = "GET, POST, PUT, PATCH, DELETE";
@@ -26,7 +26,7 @@ export function createGuards(config: Pick<RunnerConfig, "host" | "proxy" | "allo
   const allowedOrigins = new Set(config.allowedOrigins);
   if (config.proxy) allowedOrigins.add(`https://${config.proxy}`); // our own page, if the proxy changes Host
 
-  // A page that rebinds its own name to us sends that name; a bare address cannot be rebound.
+  // DNS rebinding sends the attacker's name as Host; a bare address cannot be rebound.
   function isOurName(name: string): boolean {
     return names.has(name) || (!isLoopback(config.host) && isIP(name.replace(/^\[|\]$/g, "")) !== 0);
   }
@@ -61,11 +61,11 @@ export function createGuards(config: Pick<RunnerConfig, "host" | "proxy" | "allo
   };
 }
 
-/** Runs the guards over every request and answers preflights of allowed origins. */
+/** Checks every request, and answers preflights of allowed origins. */
 export function installGuards(app: FastifyInstance, guards: Guards): void {
   app.addHook("onRequest", async (request, reply) => {
     guards.checkHost(request);
-    if (request.ws && request.routeOptions.config.asksAdmission) return undefined; // its token is judged first
+    if (request.ws && request.routeOptions.config.asksAdmission) return undefined; // its token is checked first
     // A page of this machine may also read why it was refused.
     if (guards.isNeighbour(request)) allowOrigin(request, reply);
     guards.checkOrigin(request);
@@ -83,7 +83,7 @@ function takesOther({ routeOptions: { config } }: FastifyRequest): boolean {
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Takes forms with files; a page of another origin is refused like everywhere. */
+    /** The route takes forms with files; pages of other origins are still refused. */
     takesFiles?: boolean;
   }
 }
@@ -92,7 +92,7 @@ function allowOrigin(request: FastifyRequest, reply: FastifyReply): void {
   const { origin } = request.headers;
   if (origin === undefined) return;
   reply.header("vary", "Origin");
-  reply.header("access-control-allow-origin", origin); // only ever one that was checked
+  reply.header("access-control-allow-origin", origin); // only ever an origin that was checked
   reply.header("access-control-expose-headers", "x-vocalhost-session-id");
 }
 
@@ -105,7 +105,7 @@ function answerPreflight(reply: FastifyReply): FastifyReply {
     .send();
 }
 
-// What a page may send to another origin without asking is never JSON.
+// Cross-origin requests without a preflight are never JSON.
 function requireJson(request: FastifyRequest): void {
   const { "content-type": type, "content-length": length, "transfer-encoding": encoding } = request.headers;
   const hasBody = encoding !== undefined || (length !== undefined && length !== "0");
@@ -114,7 +114,7 @@ function requireJson(request: FastifyRequest): void {
   throw new AppError("UNSUPPORTED_MEDIA_TYPE");
 }
 
-/** Host without port, lower case; undefined when it is missing or makes no sense. */
+/** Returns the host without port, in lower case; undefined when it is missing or invalid. */
 function hostName(host: string | undefined): string | undefined {
   return /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i.exec(host ?? "")?.[1]?.toLowerCase();
 }

@@ -8,7 +8,7 @@ const IceServerObject = z.strictObject({
   credential: z.string().optional(),
 });
 
-/** Flag values are one server each; the variable may hold a JSON array, one object or a list of URLs. */
+/** Each flag value is one server; the variable may hold a JSON array, one object or a list of URLs. */
 export function parseIceServers(flag: FlagValue | undefined, variable: string | undefined): IceServer[] {
   if (Array.isArray(flag)) return flag.map(parseOne);
   const text = variable?.trim() ?? "";

@@ -5,9 +5,9 @@ import type { MainOptions } from "./main.ts";
 export { app } from "../runtime/app.ts";
 export type { MainOptions };
 
-/** Runs the bot of the program that calls this. Resolves once the runner listens. */
+/** Runs the bot of the calling program. Resolves once the runner listens. */
 export async function main(options: MainOptions = {}): Promise<void> {
   if (isHosted()) return;
-  const runner = await import("./main.ts"); // not before: a hosted bot imports this for its routes, and has no runner
+  const runner = await import("./main.ts"); // loaded late: a hosted bot imports this module for its routes, and needs no runner
   await runner.main(options);
 }

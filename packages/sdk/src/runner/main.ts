@@ -10,7 +10,10 @@ import { type SessionTable } from "../server/session-table.ts";
 import { type Log } from "../log.ts";
 
 export interface MainOptions {
-  /** Names of the bot's own flags, which reach it as `args.cliArgs`. Others are refused, unless they come behind `--`. */
+  /**
+   * Names of the bot's own flags, passed to it as `args.cliArgs`. Other flags are refused, unless they follow
+   * `--`.
+   */
   flags?: readonly string[];
 }
 
@@ -118,17 +121,17 @@ function fail(problem: unknown, exitCode = 1): never {
 
 export type { Runner };
 
-/** What `vocalhost dev`, which started this process, is told of it. */
+/** Messages to `vocalhost dev`, which started this process. */
 interface DevConnection {
   ready(banner: string): void;
 }
 
-/** Reports sessions to the parent process; ends when asked to and idle, or when the parent is gone. */
+/** Reports sessions to the parent process. Ends when told to while idle, or when the parent is gone. */
 function connectToDev({ sessions, end }: DevParts): DevConnection {
   let retired = false;
 
   function send(message: object): void {
-    if (process.connected) process.send?.(message, undefined, undefined, () => undefined); // a lost parent ends us anyway
+    if (process.connected) process.send?.(message, undefined, undefined, () => undefined); // losing the parent ends this process anyway
   }
 
   function report(): void {
@@ -147,7 +150,7 @@ function connectToDev({ sessions, end }: DevParts): DevConnection {
   return { ready: (banner) => send({ type: "ready", banner }) };
 }
 
-/** Whoever started this process says it better, in words of its own. Returns only if it does not listen. */
+/** Passes the message to the parent process, which shows it in its own words. Returns only if it does not listen. */
 async function tellMisuse(message: string): Promise<void> {
   if (!process.connected) return;
   await new Promise<void>((resolve) =>
@@ -162,9 +165,12 @@ interface DevParts {
   end(): void;
 }
 
-const AT_ONCE_MS = 3_000; // usually a few hundredths of it; a busy machine needs more
+const AT_ONCE_MS = 3_000; // usually takes a few hundredths of that; a busy machine needs more
 
-/** The first signal ends in order, the second at once. So does losing whoever reads our output. Gives the orderly end. */
+/**
+ * Ends in order on the first signal, and at once on the second. A closed output ends it too. Returns the orderly
+ * end.
+ */
 export function endOnSignals(runner: Runner, log: Log): () => void {
   let ending = false;
 
@@ -188,12 +194,13 @@ export function endOnSignals(runner: Runner, log: Log): () => void {
 
   process.on("SIGINT", onSignal);
   process.on("SIGTERM", onSignal);
-  // `node bot.ts | head`, or a parent that died. Every further line would fail again: say no more and go.
+  // `node bot.ts | head`, or a parent that died. Every further line would fail again, so the process exits
+  // silently.
   for (const output of [process.stdout, process.stderr]) output.on("error", endInOrder);
   return endInOrder;
 }
 
-// With live peer connections process.exit() would wait for their threads for ever.
+// With live peer connections, process.exit() would wait for their threads forever.
 function exitAtOnce(runner: Runner): void {
   setTimeout(() => process.kill(process.pid, "SIGKILL"), AT_ONCE_MS);
   void runner.abandon().finally(() => process.exit(1));

@@ -16,13 +16,13 @@ import type { ProvidersConfig } from "@vocalhost/rooms/providers/config";
 import type { Log } from "../log.ts";
 import type { CallReader, RoomMaker, RoomOfSession } from "../server/doors/room-maker.ts";
 
-/** How rooms were asked to be. */
+/** Settings of rooms. */
 export interface RoomsConfig {
   providers: ProvidersConfig;
   embedded: RoomConfig["options"];
 }
 
-/** Rooms of a runner, of whoever keeps them. */
+/** Rooms of a runner, from any provider. */
 export interface OpenRooms extends Pick<RoomMaker, "make" | "join">, AsyncDisposable {
   readonly embedded: EmbeddedRooms;
   readonly read: Record<"daily" | "livekit", CallReader>;
@@ -35,7 +35,7 @@ export function openRooms(config: RoomsConfig, { log, botUrl }: { log: Log; botU
   const read =
     (readCall: typeof readDailyCall | typeof readLiveKitCall): CallReader =>
     async (told) => {
-      const here = { ...told, nowMs: Date.now(), mayBeUnsigned: true }; // a developer's machine; the start says so
+      const here = { ...told, nowMs: Date.now(), mayBeUnsigned: true }; // a developer's machine; a warning at the start says so
       const ready = readDailyReady(config.providers, here);
       if (ready) {
         await onHold.ready(ready);
@@ -81,17 +81,17 @@ function toRoom(
   };
 }
 
-/** Callers who are on hold at the provider until the room made for them is ready. */
+/** Callers on hold at the provider until the room created for them is ready. */
 interface CallsOnHold {
-  /** The same room; its call is forwarded once, whoever asks for it first. */
+  /** Returns the same room, whose call is forwarded once, by the first request. */
   hold<R extends HeldRoom>(room: R): R;
-  /** Forwards the call of a room that is ready now; of another there is nothing to do. */
+  /** Forwards the call of a room that is now ready; other rooms are ignored. */
   ready(room: { roomName: string; sipUri: string }): Promise<void>;
 }
 
 interface HeldRoom {
   roomName: string;
-  /** Undefined when nobody is on hold. */
+  /** Undefined when no caller is on hold. */
   forwardCall: ForwardCall | undefined;
   close(): Promise<void>;
 }
@@ -107,7 +107,7 @@ function createCallsOnHold(): CallsOnHold {
       let forwarding: Promise<void> | undefined;
       const once: ForwardCall = (sipUri) =>
         (forwarding ??= forwardCall(sipUri).catch((error: unknown) => {
-          forwarding = undefined; // the room was not ready, say
+          forwarding = undefined; // the room may not have been ready
           throw error;
         }));
       held.set(roomName, once);

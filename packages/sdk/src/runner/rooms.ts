@@ -9,7 +9,7 @@ import type { OpenRooms, RoomsConfig } from "./open-rooms.ts";
 /** Throws an error that names the setting. */
 export function readRoomsConfig(environment: Record<string, string | undefined>): RoomsConfig {
   const { options } = readRoomServerConfig(environment);
-  // Free unless it was said: several runners may share a machine.
+  // Any free port by default: several runners may share a machine.
   const udpPort = environment["VOCALHOST_ROOMS_UDP_PORT"] ? options.media?.udpPort : 0;
   return {
     providers: readProvidersConfig(environment),
@@ -17,19 +17,19 @@ export function readRoomsConfig(environment: Record<string, string | undefined>)
   };
 }
 
-/** Rooms of a runner: made when somebody asks for the first, its own served on its own port. */
+/** Rooms of a runner, created on demand. Its own rooms are served on the runner's port. */
 export interface RunnerRooms extends RoomMaker, AsyncDisposable {
   mount(app: FastifyInstance): void;
 }
 
 export interface RunnerRoomsOptions {
   log: Log;
-  /** Phone calls may come in through rooms. */
+  /** Whether phone calls may arrive through rooms. */
   takesCalls: boolean;
   botUrl(): string;
 }
 
-/** Loads what makes rooms with the first of them: most runners have none. */
+/** Loads the room providers with the first room, since most runners have none. */
 export function createRunnerRooms(config: RoomsConfig, options: RunnerRoomsOptions): RunnerRooms {
   let opened: OpenRooms | undefined;
   let opening: Promise<OpenRooms> | undefined;
@@ -51,9 +51,9 @@ export function createRunnerRooms(config: RoomsConfig, options: RunnerRoomsOptio
   };
 }
 
-const NO_HEAD = Buffer.alloc(0); // a client says nothing before its socket is open
+const NO_HEAD = Buffer.alloc(0); // clients send nothing before their socket is open
 
-/** `/rtc` and the service calls, passed on as they come. */
+/** Forwards `/rtc` and the service calls unchanged. */
 function mountRoomServer(app: FastifyInstance, rooms: () => OpenRooms["embedded"] | undefined): void {
   const pass = (request: FastifyRequest, reply: FastifyReply): void => {
     void reply.hijack();

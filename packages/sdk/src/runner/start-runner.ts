@@ -24,12 +24,12 @@ import { createRunnerRooms } from "./rooms.ts";
 import { mountUploads } from "./take-uploads.ts";
 import { iceServersOf } from "./turn.ts";
 
-/** A runner that listens. Disposing it ends its sessions first, then the rest. */
+/** A listening runner. Disposing it ends its sessions first, then the rest. */
 export interface Runner extends AsyncDisposable {
-  /** Where a browser on this machine finds it. */
+  /** URL for a browser on this machine. */
   readonly url: string;
   readonly sessionCount: number;
-  /** Lets go of the connections as they are, so that the process can exit. */
+  /** Ends the media thread without closing its connections, so that the process can exit. */
   abandon(): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
       iceServers: () => iceServersOf(config),
       reach: config.reach,
       opusComplexity: config.opusComplexity,
-      start: "later", // whoever comes by WebRTC loads the page or asks to start before
+      start: "later", // loading the page or a start request prepares it
       ...(options.mediaTiming ? { timing: options.mediaTiming } : {}),
     }),
   );
@@ -127,7 +127,7 @@ function hostSettings(config: RunnerConfig) {
   };
 }
 
-/** The address under which this client can open WebSockets to us. */
+/** Returns the base URL under which this client can open WebSockets to us. */
 export function socketBase(request: FastifyRequest, proxy: string | undefined): string {
   if (proxy) return `wss://${proxy}`;
   const forwarded = request.headers["x-forwarded-proto"];
@@ -135,7 +135,7 @@ export function socketBase(request: FastifyRequest, proxy: string | undefined): 
   return `${secure ? "wss" : "ws"}://${request.headers.host}`; // the guards have checked the host
 }
 
-/** Calls cost money, so that only the bearer of a key of their own may place them, from wherever. */
+/** Calls cost money, so placing them takes a key of its own, from any address. */
 function createDialling(key: string | undefined): Dialling {
   return {
     admit({ headers }) {
@@ -159,7 +159,7 @@ function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-// A bot is asked to leave the filter out when it runs here, so with the flag it is there without being asked for.
+// Bots are expected to omit the filter locally, so the flag attaches it without being asked.
 function provideRunnerFilter(
   { model, engine }: NonNullable<RunnerConfig["voiceFilter"]>,
   log: Log,
@@ -170,13 +170,13 @@ function provideRunnerFilter(
   return isolation;
 }
 
-/** What a bot in this process connects to; with hot reload in between, the front process. */
+/** Returns the base URL for bots of this process; with hot reload, that of the front process. */
 function nearUrl(app: FastifyInstance, { host, port, devSocket }: RunnerConfig): string {
   const address = devSocket ? { port } : (app.server.address() as AddressInfo);
   return `ws://${browsableHost(host)}:${address.port}`;
 }
 
-// A host that means every address is none a browser can open.
+// A wildcard address is not one that a browser can open.
 function browsableHost(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "localhost";
   return isIPv6(host) ? `[${host}]` : host;

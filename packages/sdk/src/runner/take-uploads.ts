@@ -6,10 +6,10 @@ import { join } from "node:path";
 import type { RunnerConfig } from "./config.ts";
 
 const UPLOAD_MAX_BYTES = 50 * 1024 * 1024;
-const FORM_BYTES = 64 * 1024; // what the form adds around the file
+const FORM_BYTES = 64 * 1024; // overhead of the form around the file
 const UPLOADED = /^[0-9a-f]{32}$/;
 
-/** `POST /files`: a client sends a file for `send-file`, and gets back what it puts into that message. */
+/** `POST /files`: takes a file for `send-file`, and returns the id that goes into that message. */
 export function mountUploads(app: FastifyInstance, uploads: RunnerConfig["uploads"]): void {
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -37,7 +37,7 @@ async function fileIn(body: Buffer, type: string): Promise<File> {
   return file;
 }
 
-/** Under a name nobody can guess; the client's own is only told back. */
+/** Stores a file under a random name; the client's own name is only echoed. */
 async function keep(
   file: File,
   { folder, maxFiles }: NonNullable<RunnerConfig["uploads"]>,
@@ -52,7 +52,7 @@ async function keep(
   };
 }
 
-/** Of what was uploaded, and of nothing else that lies there. */
+/** Deletes uploads only, and no other files in the folder. */
 async function dropOldest(folder: string, maxFiles: number): Promise<void> {
   const names = (await readdir(folder)).filter((name) => UPLOADED.test(name));
   if (names.length <= maxFiles) return;

@@ -3,9 +3,9 @@ import { mintTurnServer, type TurnConfig } from "@vocalhost/rooms/turn";
 
 export { readTurnConfig, type TurnConfig } from "@vocalhost/rooms/turn";
 
-const VALID_MS = 24 * 3_600_000; // a session of the runner has no longest length
+const VALID_MS = 24 * 3_600_000; // the runner's sessions have no maximum length
 
-/** Servers for one call, with credentials of its own. */
+/** Returns ICE servers for one call, with credentials of its own. */
 export function iceServersOf({
   iceServers,
   turn,

@@ -1,6 +1,6 @@
 let hosted = false;
 
-/** From now on `main()` of the runner does nothing: this process is an instance and listens already. */
+/** Makes the runner's `main()` do nothing: this process is an instance, and listens already. */
 export function becomeHosted(): void {
   hosted = true;
 }

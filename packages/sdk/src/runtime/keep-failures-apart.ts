@@ -1,7 +1,7 @@
 import type { Log } from "../log.ts";
 import { sessionOfRunningCode } from "../server/session.ts";
 
-/** What a bot lets slip, in a timer or a forgotten promise, ends its own session and no other. */
+/** Makes an uncaught error in a timer or a forgotten promise end its own session only. */
 export function keepFailuresApart(log: Log): void {
   const onFailure = (error: unknown): void => {
     const session = sessionOfRunningCode();

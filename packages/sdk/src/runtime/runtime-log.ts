@@ -2,7 +2,7 @@ import pino from "pino";
 import type { Log } from "../log.ts";
 import { formatLogLine } from "./format-log-line.ts";
 
-/** The process's log, usable before the settings that shape it are known. */
+/** The process's log, usable before its settings are known. */
 export interface RuntimeLog {
   log: Log;
   configure(config: { logLevel: LogLevel; logFormat: LogFormat }): void;
@@ -32,7 +32,7 @@ function print(text: string): void {
   process.stdout.write(text);
 }
 
-// pino's children keep the level they were born with; ours follow the flags.
+// pino's children keep the level of their creation; these follow the flags.
 function levelled(logger: pino.Logger, enabled: () => pino.Level): Log {
   const at =
     (level: pino.Level) =>
@@ -54,11 +54,11 @@ function levelled(logger: pino.Logger, enabled: () => pino.Level): Log {
   };
 }
 
-// An error of a bot may not let itself be read, and its output not be written to. A session must not go wrong over a line.
+// A bot's error may fail to serialise, and the output may be closed. A log line must not end a session.
 function sayAtLeast(logger: pino.Logger, level: pino.Level, message: string): void {
   try {
     logger[level](message);
   } catch {
-    // there is nobody left to tell
+    // there is no output left
   }
 }

@@ -12,7 +12,7 @@ import type { Socket } from "node:net";
 import type { z } from "zod";
 import type { Log } from "../log.ts";
 
-/** Every refusal and failure leaves as `{ error, code, detail }`; what is not meant for callers stays in the log. */
+/** Answers every refusal and failure with `{ error, code, detail }`; internal details stay in the log. */
 export function installErrorReplies(app: FastifyInstance, log: Log): void {
   app.setNotFoundHandler(async (request, reply) => {
     const error = new AppError("NOT_FOUND", {
@@ -29,25 +29,25 @@ export function installErrorReplies(app: FastifyInstance, log: Log): void {
   });
 }
 
-/** For paths the router cannot read; they reach no hook and no handler. */
+/** Answers paths that the router cannot decode; they reach no hook and no handler. */
 export function refusePath(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = toAppError(error);
-  // Nor the one that ends the connection of an upgrade, which nobody reads any more and which would keep us from ending.
+  // A refused upgrade has no reader for its close, and its open socket would delay the shutdown.
   if (request.raw.headers.upgrade !== undefined)
     reply.raw.once("finish", () => request.raw.socket.destroySoon());
   void reply.code(known.status).send(known.toBody());
 }
 
-/** For bytes that are no request; there is nothing but the socket to answer on. */
+/** Answers bytes that are not HTTP, directly on the socket. */
 export function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) return;
   socket.end(refusalOfBytes(error.code, "INVALID_REQUEST"));
 }
 
-/** An instance reads each kind of request once or twice; compiling a reader for it takes longer than all of them. */
+/** An instance parses each kind of request once or twice; compiling a parser would take longer. */
 const ONCE = { jitless: true };
 
-/** Reads a request body with its schema or throws with every field that is wrong. */
+/** Parses a request body with its schema. Throws an error that names every invalid field. */
 export function parseRequest<S extends z.ZodType>(schema: S, body: unknown): z.infer<S> {
   const result = schema.safeParse(body ?? {}, ONCE);
   if (result.success) return result.data;
@@ -74,13 +74,13 @@ function toAppError(error: unknown): AppError {
   const status = statusOf(error);
   if (status === 404) return new AppError("NOT_FOUND", { cause: error });
   if (status === 403) return new AppError("ACCESS_DENIED", { cause: error });
-  // A user's route, or its schema, refused the request and says why.
+  // A custom route, or its schema, refused the request with a message.
   if (status !== undefined && error instanceof Error)
     return new AppError("INVALID_REQUEST", { message: error.message, cause: error });
   return new AppError("INTERNAL_SERVER_ERROR", { cause: error });
 }
 
-/** The status an error that is not ours asks for, if it blames the caller. */
+/** Returns the status of a foreign error if it blames the client. */
 function statusOf(error: unknown): number | undefined {
   if (isAppError(error) || !(error instanceof Error) || !("statusCode" in error)) return undefined;
   const status = Number(error.statusCode);

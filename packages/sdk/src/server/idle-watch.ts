@@ -1,13 +1,13 @@
-/** Notices when nothing has happened in a session for too long. */
+/** Detects a session without activity. */
 export interface IdleWatch {
   active(): void;
-  /** Null: it may be idle for ever. */
+  /** Sets the timeout; null: never. */
   allow(seconds: number | null): void;
   end(): void;
 }
 
 export interface IdleWatchOptions {
-  /** Something that goes on by itself, such as the bot's own voice. */
+  /** Whether something is active on its own, such as the bot's voice. */
   isBusy(): boolean;
   idle(seconds: number): void;
 }
@@ -22,7 +22,7 @@ export function createIdleWatch({ isBusy, idle }: IdleWatchOptions): IdleWatch {
     if (isBusy()) lastMs = performance.now();
     const leftMs = lastMs + allowedMs - performance.now();
     if (leftMs <= 0) return idle(allowedMs / 1000);
-    // A voice that ends between two looks counts up to the look; so they are not too far apart.
+    // Activity of the bot counts up to the last check, so checks are frequent.
     timer = setTimeout(look, Math.min(leftMs, Math.max(allowedMs / LOOKS, 1)));
     timer.unref();
     return undefined;

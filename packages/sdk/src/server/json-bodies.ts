@@ -3,12 +3,12 @@ import type { FastifyInstance } from "fastify";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** A body that is not JSON counts as `{}` instead of being refused. */
+    /** Treats a body that is not JSON as `{}` instead of refusing it. */
     lenientBody?: boolean;
   }
 }
 
-/** Stands in for a body that could not be read, until it is known whether the route minds. */
+/** Represents an unreadable body until the route decides whether to refuse it. */
 class UnreadableBody {
   readonly error: AppError;
   constructor(error: AppError) {
@@ -16,7 +16,7 @@ class UnreadableBody {
   }
 }
 
-/** JSON only, bounded in size and depth, never decompressed. */
+/** Accepts JSON bodies only, bounded in size and depth, and never decompressed. */
 export function installJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, text, done) => {

@@ -4,14 +4,14 @@ import { pathToFileURL } from "node:url";
 import type { Bot, BotDefinition } from "../bot/bot.ts";
 
 export interface BotPlaces {
-  /** A file the user named. */
+  /** A file named by the user. */
   path?: string | undefined;
   /** The program that was started. */
   mainPath: string | undefined;
   workingFolder: string;
 }
 
-/** Finds the bot without running any file that was not going to run anyway. */
+/** Finds the bot without running any file that would not run anyway. */
 export async function loadBot(places: BotPlaces): Promise<BotDefinition> {
   if (places.path !== undefined) return fromNamedFile(resolve(places.workingFolder, places.path));
   const main = places.mainPath && existsSync(places.mainPath) ? realpathSync(places.mainPath) : undefined;

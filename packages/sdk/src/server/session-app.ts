@@ -7,21 +7,21 @@ import { installJsonBodies } from "./json-bodies.ts";
 import { createSessionTable, type SessionTable } from "./session-table.ts";
 import { unwrapSessionPath } from "./session-path.ts";
 
-/** The web application of a session server before its own routes are mounted: users add theirs first. */
+/** The web application of a session server before its routes are mounted; users add their own first. */
 export interface SessionApp {
   app: FastifyInstance;
   sessions: SessionTable;
 }
 
 export interface SessionAppOptions {
-  /** How long a started session waits for its client. @default 120000 */
+  /** How long a started session waits for its client, in milliseconds. @default 120000 */
   connectDeadlineMs?: number;
 }
 
 const HEADERS_MAX_BYTES = 16 * 1024;
-const PATH_PART_MAX_CHARACTERS = 512; // the router's own 100 are too few for a socket token
+const PATH_PART_MAX_CHARACTERS = 512; // socket tokens are longer than the router's limit of 100
 
-const GOODBYE_MS = 5_000; // a client that reads answers at once; one that does not must not keep us from ending
+const GOODBYE_MS = 5_000; // responsive clients answer at once; others must not delay the shutdown
 
 /** Resolves when WebSocket routes may be added; one added earlier would hang. */
 export async function createSessionApp(log: Log, options: SessionAppOptions = {}): Promise<SessionApp> {
@@ -51,8 +51,8 @@ export async function createSessionApp(log: Log, options: SessionAppOptions = {}
   return { app, sessions };
 }
 
-// Left alone, the plugin opens a WebSocket on every route only to close it, and lets the hooks of a
-// WebSocket's route run for plain requests.
+// By default the plugin opens a WebSocket on every route only to close it, and runs hooks of WebSocket routes for
+// plain requests.
 function keepSocketsToTheirRoutes(app: FastifyInstance): void {
   app.addHook("onRoute", (route) => {
     const takes = route.websocket ? "sockets" : route.wsHandler ? "both" : "requests";
@@ -69,7 +69,7 @@ declare module "fastify" {
     takes?: "requests" | "sockets" | "both";
   }
   interface FastifyRequest {
-    /** The session whose path a custom route was reached through; null at the route's own path. */
+    /** The session in the path by which a custom route was reached; null at the route's own path. */
     sessionId: string | null;
   }
 }

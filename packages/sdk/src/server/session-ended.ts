@@ -1,8 +1,8 @@
 import type { EndReason } from "../transports/session-hooks.ts";
 
-/** Why a session's signal aborted. Whatever waited with the signal can throw it as it is. */
+/** The reason with which a session's signal aborts. Code that waited with the signal can rethrow it. */
 export class SessionEnded extends Error {
-  override readonly name = "AbortError"; // by this name everybody tells an end that was asked for from a failure
+  override readonly name = "AbortError"; // the usual name by which callers tell a requested end from a failure
   readonly reason: EndReason;
 
   constructor(reason: EndReason) {

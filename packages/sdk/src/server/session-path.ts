@@ -9,11 +9,11 @@ export interface SessionRequest extends IncomingMessage {
   [SESSION_OF_REQUEST]?: string;
 }
 
-// The server's own routes make no sense under a session, except those a door has there itself.
+// The server's own routes do not exist under a session, except those that a door adds there.
 const OWN_PATHS = /^\/(?:$|start$|status$|client(?:\/|$)|files\/|instance(?:\/|$)|sessions\/)/;
 const DOOR_PATHS = doors.flatMap(({ paths }) => paths);
 
-/** `/sessions/{id}/rest` of a known session becomes `/rest`, so that users' routes are found there too. */
+/** Rewrites `/sessions/{id}/rest` of a known session to `/rest`, so that custom routes are found there too. */
 export function unwrapSessionPath(request: SessionRequest, sessions: SessionTable): string {
   const url = request.url ?? "/";
   const match = /^\/sessions\/([^/?#]+)(\/[^?#]*)(\?[^#]*)?$/.exec(url);
@@ -24,7 +24,7 @@ export function unwrapSessionPath(request: SessionRequest, sessions: SessionTabl
   return path + query;
 }
 
-// Judged as the router will read it.
+// Compares the path as the router will decode it.
 function isOwnPath(path: string): boolean {
   try {
     const decoded = decodeURIComponent(path);
@@ -33,11 +33,11 @@ function isOwnPath(path: string): boolean {
       DOOR_PATHS.some((own) => (own.endsWith("/") ? decoded.startsWith(own) : decoded === own))
     );
   } catch {
-    return true; // not a session's path
+    return true; // cannot be a session's path
   }
 }
 
-// Anything a second decoding could turn into another path stays where it is and is not found.
+// A path that a second decoding could change is left alone, and not found.
 function isOddPath(path: string): boolean {
   return /%(?:2e|2f|5c|00)|\\|\/\.{1,2}(?:\/|$)|\/\//i.test(path);
 }

@@ -9,17 +9,17 @@ import type { Log } from "../log.ts";
 import type { EndReason } from "../transports/session-hooks.ts";
 import { createSession, type Session } from "./session.ts";
 
-/** Every session that is waiting for its client or running. Ended ones are gone. */
+/** All sessions that wait for their client or run. Ended ones are removed. */
 export interface SessionTable {
   create(options: NewSession): Session;
   get(id: string): Session | undefined;
-  /** The session of one of these transports whose client calls itself this. */
+  /** Returns the session of one of these transports whose client has this id. */
   ofClient(transports: readonly TransportName[], clientId: string): Session | undefined;
   readonly size: number;
   list(): Session[];
-  /** Called whenever a session was made, began to run or ended. */
+  /** Adds a listener for sessions that are created, start running or end. */
   onChange(listener: () => void): void;
-  /** Ends all of them and resolves when they have ended. */
+  /** Ends all sessions and resolves when they have ended. */
   endAll(): Promise<void>;
 }
 
@@ -28,14 +28,14 @@ export interface NewSession {
   body: unknown;
   /** @default a new one */
   id?: string;
-  /** @default that of the table */
+  /** @default the table's */
   connectDeadlineMs?: number;
   marked?(mark: keyof SessionMarks): void;
   ended?(reason: EndReason): void;
 }
 
-const SESSIONS_MAX = 1_000; // far beyond what one process can carry; bounds what callers can make us remember
-const CLIENT_CONNECT_MS = 120_000; // a start that no client follows up must not be kept
+const SESSIONS_MAX = 1_000; // far beyond the capacity of one process; bounds memory against floods of starts
+const CLIENT_CONNECT_MS = 120_000; // bounds how long an unused start is kept
 
 export function createSessionTable(log: Log, connectDeadlineMs: number = CLIENT_CONNECT_MS): SessionTable {
   const sessions = new Map<string, Session>();

@@ -262,7 +262,7 @@ test("the reason of the signal is an error that says why, and no failure of a bo
   assert.deepEqual([reason.name, reason.reason], ["AbortError", "client-lost"]);
   assert.equal(reason.message, "The session ended: client-lost");
   assert.throws(() => args.signal.throwIfAborted(), reason);
-  session.fail(reason); // as when a promise that nobody awaits rejects with it
+  session.fail(reason); // as when an unhandled promise rejects with it
   assert.equal(await over(), "client-lost");
   assert.ok(!messages().includes("bot failed"));
 });

@@ -15,18 +15,18 @@ export interface Session {
   readonly id: SessionId;
   readonly transport: TransportName;
   readonly state: "waiting" | "running" | "ended";
-  /** What the client sent along; an offer may bring its own. */
+  /** Data from the client's start request; an offer may replace it. */
   body: unknown;
   readonly signal: AbortSignal;
-  /** How long somebody may take to come. */
+  /** How long the session waits for its client. */
   readonly connectDeadlineMs: number;
-  /** Set by the door once somebody has come through it. */
+  /** Set by the door once a client has connected. */
   client: Client | undefined;
   readonly log: Log;
   run(bot: Bot, args: RunnerArguments): void;
   /** Aborts the bot; resolves when the session is over. */
   end(reason: EndReason): Promise<void>;
-  /** Code of the bot failed outside its promise. */
+  /** Reports that the bot's code failed outside its promise. */
   fail(error: unknown): void;
 }
 
@@ -36,21 +36,21 @@ export interface SessionOptions {
   body: unknown;
   log: Log;
   connectDeadlineMs: number;
-  /** What a bot may take to end after its signal aborted. @default 5000 */
+  /** Longest time a bot may take to return after its signal aborted. @default 5000 */
   stopGraceMs?: number;
-  /** What a finished bot's queued audio may take to be heard. @default 10000 */
+  /** Longest time to play a finished bot's queued audio. @default 10000 */
   lastWordsMs?: number;
-  /** Something happened for the first time. */
+  /** Called when a milestone is reached for the first time. */
   marked?(mark: keyof SessionMarks): void;
   ended(reason: EndReason): void;
 }
 
-const CLIENT_BUFFER_MS = 800; // sent is not heard: clients hold audio back, longer when busy, and drop it when we close
-const CLOSE_MS = 8_000; // hanging up a phone call takes five at most; what takes longer must not keep the session
+const CLIENT_BUFFER_MS = 800; // clients buffer sent audio, longer when busy, and drop it when the connection closes
+const CLOSE_MS = 8_000; // hanging up a phone call takes up to five seconds; slower transports must not hold the session
 
 const currentSession = new AsyncLocalStorage<Session>();
 
-/** The session whose bot the running code belongs to. */
+/** Returns the session whose bot called the current code. */
 export function sessionOfRunningCode(): Session | undefined {
   return currentSession.getStore();
 }
@@ -110,7 +110,7 @@ class BotSession implements Session {
     attachHooks(args, {
       log: this.#options.log,
       transportCreated: (transport, words) => {
-        if (this.#transports.size === 0) this.#idle.allow(args.pipelineIdleTimeoutSecs); // one that talks in another way is left alone
+        if (this.#transports.size === 0) this.#idle.allow(args.pipelineIdleTimeoutSecs); // a bot without a transport has no idle timeout
         this.#transports.set(transport, words);
         transport.audioOut.on("started", () => this.#mark("firstAudio"));
       },
@@ -135,7 +135,7 @@ class BotSession implements Session {
   }
 
   fail(error: unknown): void {
-    if (error === this.#controller.signal.reason) return; // forgotten, but no failure: it waited with the signal
+    if (error === this.#controller.signal.reason) return; // an unhandled rejection with the signal's own reason is no failure
     this.#options.log.error({ err: error }, "bot failed");
     void this.end("bot-failed");
   }
@@ -154,7 +154,7 @@ class BotSession implements Session {
     this.#tellClient(() => this.client?.close());
   }
 
-  // A bot has its client's socket and may have bent it: the session is over all the same.
+  // The bot may have modified its client's socket; an exception must not keep the session open.
   #tellClient(tell: () => void): void {
     try {
       tell();

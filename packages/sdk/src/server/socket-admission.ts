@@ -4,7 +4,7 @@ import type { SessionHost } from "./doors/door.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The route calls `admitSocket`, which judges the origin itself, after the token. */
+    /** The route calls `admitSocket`, which checks the origin itself, after the token. */
     asksAdmission?: boolean;
   }
 }
@@ -15,8 +15,8 @@ export interface SocketRequest {
 }
 
 /**
- * Whether a WebSocket may be opened at all: token first, then origin, then the bot's readiness.
- * Gives the session its token stands for, if it has one.
+ * Checks whether a WebSocket may be opened: first the token, then the origin, then the bot's readiness. Returns
+ * the token's session, if any.
  */
 export function admitSocket(server: SessionHost, request: FastifyRequest<SocketRequest>): string | undefined {
   const token = tokenOf(request);

@@ -1,9 +1,9 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** Short-lived rights to open one WebSocket each. */
+/** Short-lived tokens, each of which opens one WebSocket. */
 export interface SocketTokens {
   issue(sessionId: string): string;
-  /** The session the token was made for, or undefined if it is wrong, expired or used. Uses it up. */
+  /** Returns the token's session and consumes the token; undefined if it is wrong, expired or used. */
   redeem(token: string | undefined): string | undefined;
 }
 
@@ -20,7 +20,7 @@ export function createSocketTokens(nowMs: () => number = Date.now): SocketTokens
   function prune(): void {
     const nowS = nowMs() / 1000;
     for (const [id, { expiresS }] of open) {
-      if (expiresS >= nowS) return; // issued in order, so the rest is younger
+      if (expiresS >= nowS) return; // tokens are in order of issue, so the rest is younger
       open.delete(id);
     }
   }
@@ -40,7 +40,7 @@ export function createSocketTokens(nowMs: () => number = Date.now): SocketTokens
       prune();
       const { jti } = JSON.parse(Buffer.from(payload, "base64url").toString()) as { jti: string };
       const issued = open.get(jti);
-      open.delete(jti); // a token not in the list was used or has expired
+      open.delete(jti); // a token that is not in the map was used or has expired
       return issued?.sessionId;
     },
   };

@@ -8,7 +8,7 @@ const PATH = "/api/voice-filter";
 
 const NO_FILTER: FilterView = { model: null, isBypassed: false, levelMs: 100, levels: [] };
 
-/** `/sessions/{id}/api/voice-filter`: how loud the caller is before and after the filter, and a switch to compare. */
+/** `/sessions/{id}/api/voice-filter`: the caller's volume before and after the filter, and a switch for comparing. */
 export function mountVoiceFilter(app: FastifyInstance, isolation: VoiceIsolation | undefined): void {
   const switchOf = ({ sessionId }: FastifyRequest): FilterSwitch | undefined => {
     if (sessionId === null) throw new AppError("SESSION_NOT_FOUND");

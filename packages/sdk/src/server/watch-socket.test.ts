@@ -75,7 +75,7 @@ test("after the end it pings no more", async () => {
   assert.ok(timers() <= before);
 });
 
-/** Time stands still; the function given back lets the next ping fall due. */
+/** Replaces timers; the returned function lets the next ping fall due. */
 function intervals(context: TestContext): () => void {
   context.mock.timers.enable({ apis: ["setInterval"] });
   return () => context.mock.timers.tick(15_000);

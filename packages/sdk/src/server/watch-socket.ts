@@ -2,7 +2,7 @@ import type { WebSocket } from "ws";
 
 const PING_MS = 15_000;
 const MISSES_MAX = 2;
-const UNREAD_MAX_BYTES = 1024 * 1024; // who asks without a pause and reads no answer must not fill our memory
+const UNREAD_MAX_BYTES = 1024 * 1024; // bounds memory for a client that pings without reading the answers
 
 /** Pings a socket and ends it when the other side has vanished without a close. */
 export function watchSocket(socket: WebSocket, pingMs: number = PING_MS): void {

@@ -7,7 +7,7 @@ export const backChannels: readonly string[] = (
   "ja, genau, ach so, achso, stimmt, gut, oui, d'accord, voilà, sí, claro, vale, はい, うん, ええ, そうですか, 嗯, 对, 好, 好的"
 ).split(", ");
 
-/** How many words of a text are more than that. */
+/** Counts the words of a text that are not back-channels. */
 export function meaningfulWords(text: string, ignored: readonly string[] = backChannels): number {
   const phrases = ignored.map(tokens).toSorted((a, b) => b.length - a.length);
   const said = tokens(text);

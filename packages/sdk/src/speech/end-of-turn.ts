@@ -1,12 +1,18 @@
 import type { AudioFrame } from "@vocalhost/audio";
 
-/** Decides how long a silence must be until somebody is taken to have finished. A model of your own fits in here. */
+/**
+ * Decides how long a silence must be until the user is taken to have finished. Implement it to use a model of your
+ * own.
+ */
 export interface EndOfTurn {
-  /** Called where a pause begins, while its text is still being waited for: what takes time can begin. */
+  /** Called when a pause begins, while its text is still unknown, so that slow work can start. */
   paused?(pause: Omit<TurnPause, "text">): void;
-  /** Called at each pause, when its text is known: the silence that ends the turn, counted from the last speech. */
+  /**
+   * Called at each pause once its text is known. Returns the silence that ends the turn, in milliseconds since the
+   * last speech.
+   */
   silenceMs(pause: TurnPause): number | Promise<number>;
-  /** The user spoke on after so much silence, in a turn that was held open or in one that had been ended wrongly. */
+  /** Called when the user continued after this much silence, in an open turn or one that was ended too early. */
   spokeOn?(silenceMs: number): void;
 }
 
@@ -15,20 +21,20 @@ export interface TurnPause {
   text: string;
   /** Speech of the turn so far, without its pauses. */
   speechMs: number;
-  /** The last seconds of the turn, for models that listen. */
+  /** The last seconds of the turn, for models that use sound. */
   audio: AudioFrame;
 }
 
 export interface AdaptiveSilenceOptions {
-  /** After a sentence that is complete. @default 300 */
+  /** Silence after a complete sentence, in milliseconds. @default 300 */
   completeMs?: number;
-  /** After words that may or may not be all. @default 700 */
+  /** Silence after words that may or may not be complete, in milliseconds. @default 700 */
   unsureMs?: number;
-  /** After a number, which people say in groups. @default 900 */
+  /** Silence after a number, which people say in groups, in milliseconds. @default 900 */
   numberMs?: number;
-  /** After words that cannot be the last: "and", "um", a comma. @default 1500 */
+  /** Silence after words that cannot be the last: "and", "um", a comma; in milliseconds. @default 1500 */
   incompleteMs?: number;
-  /** Longest of all. @default 2500 */
+  /** Longest silence, in milliseconds. @default 2500 */
   maxMs?: number;
 }
 
@@ -41,7 +47,7 @@ export function adaptiveSilence(options: AdaptiveSilenceOptions = {}): EndOfTurn
   const maxMs = options.maxMs ?? 2_500;
   const pausesMs: number[] = [];
 
-  /** Somebody who pauses longer than others in the middle of things is given that time. */
+  /** Returns extra time for a user who pauses longer than others within a turn. */
   function slownessMs(): number {
     if (pausesMs.length < PAUSES_TO_KNOW) return 0;
     const usual = pausesMs.toSorted((a, b) => a - b)[Math.floor(pausesMs.length * 0.8)] ?? 0;
@@ -52,7 +58,7 @@ export function adaptiveSilence(options: AdaptiveSilenceOptions = {}): EndOfTurn
     silenceMs({ text }) {
       const waits = { complete: completeMs, unsure: unsureMs, number: numberMs, incomplete: incompleteMs };
       const ending = endingOf(text);
-      // Who has finished a sentence has finished it, however slowly.
+      // A complete sentence gets little extra time, however slowly the user speaks.
       return Math.min(maxMs, waits[ending] + (ending === "complete" ? slownessMs() / 2 : slownessMs()));
     },
     spokeOn(silenceMs) {
@@ -69,7 +75,7 @@ export function fixedSilence(silenceMs: number): EndOfTurn {
 
 export type Ending = "complete" | "unsure" | "number" | "incomplete";
 
-/** How finished a text sounds, by its last words. */
+/** Judges by its last words how finished a text sounds. */
 export function endingOf(text: string): Ending {
   const trimmed = text.trim();
   if (trimmed === "") return "unsure";
@@ -80,7 +86,7 @@ export function endingOf(text: string): Ending {
     .split(/[^\p{L}\p{N}']+/u)
     .filter((word) => word !== "");
   const last = words.at(-1) ?? "";
-  // Transcribers put a point after everything, also after "I would like to and um."
+  // Transcribers put a full stop after everything, even after "I would like to and um."
   if (FILLERS.has(last) || (OPEN_WORDS.has(last) && !/[?!？！]["'”’)]*$/.test(trimmed))) return "incomplete";
   if (words.length > 1 && OPEN_PAIRS.has(words.slice(-2).join(" "))) return "incomplete";
   if (isNumber(last) && (!ends || isNumber(words.at(-2) ?? ""))) return "number";
@@ -101,7 +107,7 @@ const MOST_SLOWNESS_MS = 800;
 const words = (list: string): Set<string> => new Set(list.split(/\s+/));
 const phrases = (list: string): Set<string> => new Set(list.split(/\s*,\s*/));
 
-// English, German, French, Spanish. A language that is missing is judged by its marks.
+// English, German, French, Spanish. Other languages are judged by punctuation alone.
 const FILLERS = words(`um umm uh uhm uhh er erm hmm hm mm äh ähm öh tja euh heu bah eh este pues`);
 const OPEN_WORDS =
   words(`and or but so because that which who if when while then than the a an my your our their of to

@@ -1,11 +1,11 @@
-/** The transform of a fixed length, made of transforms of its prime factors; 2, 3 and 5 are quick. */
+/** Creates a Fourier transform of a fixed length, composed of its prime factors; 2, 3 and 5 are fast. */
 export function createFourier(length: number): Fourier {
   const cosines = Float64Array.from({ length }, (_, at) => Math.cos((2 * Math.PI * at) / length));
   const sines = Float64Array.from({ length }, (_, at) => -Math.sin((2 * Math.PI * at) / length));
   const factors = factorsOf(length);
   const scratch: Complex = { real: new Float64Array(length), imaginary: new Float64Array(length) };
 
-  /** Every `stride`th value from `from` on, into `size` values from `to` on. */
+  /** Transforms every `stride`th value from `from` into `size` values from `to`. */
   function step(input: Complex, output: Complex, at: Step): void {
     const { depth, from, stride, to, size } = at;
     const factor = factors[depth];

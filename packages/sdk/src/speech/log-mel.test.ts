@@ -7,7 +7,7 @@ import { BANDS, FRAMES, logMel } from "./log-mel.ts";
 
 const { samples } = parseWav(readFileSync(new URL("fixtures/table-for-two.wav", import.meta.url)));
 
-// By the features that came with the model, in Python.
+// From the feature extractor that came with the model, in Python.
 const EXPECTED: [band: number, frame: number, value: number][] = [
   [0, 0, 0.3708],
   [0, 799, 0.3684],

@@ -8,14 +8,17 @@ const WINDOW = 400;
 const BINS = WINDOW / 2 + 1;
 export const SAMPLES = FRAMES * HOP; // 8 s
 
-/** What models of the Whisper family hear: the power of 80 bands every 10 ms, of 8 s. Shorter sound comes last. */
+/**
+ * Computes the input of Whisper-like models: the power of 80 bands every 10 ms, over 8 s. Shorter sound is aligned
+ * to the end.
+ */
 export function logMel(samples: Float32Array): Float32Array {
   const sound = normalised(samples);
   const silentFrames = Math.floor((SAMPLES - samples.length - WINDOW / 2) / HOP); // before the sound
   const features = new Float32Array(BANDS * FRAMES);
   let loudest = Number.NEGATIVE_INFINITY;
   for (let frame = 0; frame < FRAMES; frame += 2) {
-    // All of silence is alike; two real transforms are one complex one.
+    // All silent frames are alike; two real transforms are computed as one complex one.
     if (frame === 0 || frame + 1 >= silentFrames) {
       window(sound, frame, input.real);
       window(sound, frame + 1, input.imaginary);
@@ -44,7 +47,7 @@ const hann = Float64Array.from(
 );
 const bands = melBands();
 
-/** The last 8 s, after silence if there are fewer, with a mean of 0 and a power of 1. */
+/** Returns the last 8 s, padded with silence at the front, with a mean of 0 and a power of 1. */
 function normalised(samples: Float32Array): Float32Array {
   const sound = new Float32Array(SAMPLES);
   const last = samples.subarray(Math.max(0, samples.length - SAMPLES));
@@ -55,7 +58,7 @@ function normalised(samples: Float32Array): Float32Array {
   return sound.map((value) => (value - mean) * scale);
 }
 
-/** A frame is centred on its moment; beyond both ends the sound is its own mirror image. */
+/** Frames are centred; beyond both ends the sound is mirrored. */
 function window(sound: Float32Array, frame: number, target: Float64Array): void {
   const from = frame * HOP - WINDOW / 2;
   for (let at = 0; at < WINDOW; at += 1) {
@@ -82,7 +85,7 @@ function powerOf(band: number, isFirst: boolean): number {
   return power;
 }
 
-/** Triangles of equal area, evenly spaced as Slaney's scale has it: linear to 1 kHz, then logarithmic. */
+/** Triangles of equal area, evenly spaced on Slaney's scale: linear to 1 kHz, then logarithmic. */
 function melBands(): { from: number; weights: Float64Array }[] {
   const top = toMel(MODEL_HZ / 2);
   const edges = Array.from({ length: BANDS + 2 }, (_, at) => toHz((top * at) / (BANDS + 1)));

@@ -1,4 +1,4 @@
-/** The recent part of a stream, addressed by position since its beginning. */
+/** Creates a buffer of a stream's recent samples, addressed by position since its beginning. */
 export function createSampleHistory(): SampleHistory {
   let chunks: Int16Array[] = [];
   let start = 0;
@@ -37,13 +37,13 @@ export function createSampleHistory(): SampleHistory {
 }
 
 export interface SampleHistory {
-  /** The first position still there. */
+  /** The first position still stored. */
   readonly start: number;
   readonly end: number;
   /** Copies the samples. */
   push(samples: Int16Array): void;
-  /** What there is between the two positions. */
+  /** Returns the stored samples between two positions. */
   slice(from: number, to: number): Int16Array;
-  /** Forgets, though only whole chunks. */
+  /** Drops samples before the position, in whole chunks only. */
   dropBefore(position: number): void;
 }

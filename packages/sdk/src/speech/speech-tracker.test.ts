@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createSpeechTracker } from "./speech-tracker.ts";
 
-/** What is told of a line of windows, `x` speech and `.` silence, each 10 ms. */
+/** Checks the events of a line of windows: `x` speech and `.` silence, each 10 ms. */
 function check(windows: string, expected: string): void {
   const tracker = createSpeechTracker({ windowMs: 10, startMs: 30, stopMs: 40, resumeMs: 20 });
   const told = [...windows].map((window) => {

@@ -1,4 +1,4 @@
-/** Decides where somebody begins to speak, pauses and speaks on, from one window after the other. */
+/** Detects where speech starts, pauses and resumes, from a sequence of windows. */
 export function createSpeechTracker(options: SpeechTrackerOptions): SpeechTracker {
   const { windowMs } = options;
   const startWindows = Math.max(1, Math.round(options.startMs / windowMs));
@@ -62,11 +62,11 @@ export type SpeechChange = "started" | "paused" | "resumed";
 
 export interface SpeechTracker {
   window(isSpeech: boolean): SpeechChange | undefined;
-  /** The turn is over: what follows is another. */
+  /** Ends the turn: further speech opens another. */
   end(): void;
   readonly state: SpeechState;
   /** Since the last speech. */
   readonly silenceMs: number;
-  /** Of this turn, without its pauses. */
+  /** Speech of this turn, without its pauses. */
   readonly speechMs: number;
 }

@@ -6,7 +6,7 @@ import type { TurnEndReason, TurnLimits } from "./turn-tracker.ts";
 import { createVoiceActivityDetector } from "./voice-activity.ts";
 import type { VoiceActivity } from "./voice-activity.ts";
 
-/** Finds where the user begins and ends to speak, and cuts out what was said. */
+/** Creates a detector that finds where the user starts and stops speaking, and cuts out the speech. */
 export function createTurnDetector(options: TurnDetectorOptions = {}): TurnDetector {
   const limits = fillLimits(options);
   const history = createSampleHistory();
@@ -41,17 +41,17 @@ export function createTurnDetector(options: TurnDetectorOptions = {}): TurnDetec
 export interface TurnDetectorOptions {
   /** Speech that opens a turn, to the nearest window of 32 ms. @default 100 */
   startMs?: number;
-  /** Silence that closes it. @default 700 */
+  /** Silence that closes a turn, in milliseconds. @default 700 */
   endSilenceMs?: number;
-  /** Audio kept from before the speech, so that first consonants are not lost. @default 300 */
+  /** Audio kept from before the speech, so that first consonants are not lost, in milliseconds. @default 300 */
   preRollMs?: number;
-  /** A longer turn is closed while the user speaks on; at most 10 minutes. @default 60000 */
+  /** Longest turn, in milliseconds; it is closed while the user continues. At most 600000. @default 60000 */
   maxTurnMs?: number;
-  /** How sure the detector must be that this is speech, from 0 to 1. @default 0.5 */
+  /** Probability above which the detector takes sound for speech, from 0 to 1. @default 0.5 */
   threshold?: number;
-  /** Called with what was heard in each window, before that is made into turns. */
+  /** Called with the decision for each window, before turns are formed. */
   onWindow?(isSpeech: boolean, windowMs: number): void;
-  /** Decides what is speech; stays the caller's. @default the Silero model */
+  /** Detects speech; the caller keeps ownership. @default the Silero model */
   voiceActivity?: VoiceActivity;
 }
 
@@ -65,20 +65,20 @@ export type TurnEvent = TurnStart | TurnEnd;
 
 export interface TurnStart {
   type: "turn-start";
-  /** What was heard of the bot, which this turn has silenced; only `detectTurns` silences it. */
+  /** How much of the bot's utterance was heard when this turn silenced it; set by `detectTurns` only. */
   interrupted?: Playback;
 }
 
 export interface TurnEnd {
   type: "turn-end";
-  /** What was said, with some of the silence around it. */
+  /** The speech, with some of the silence around it. */
   audio: AudioFrame;
   /** From the first to the last speech, without the silence around it. */
   durationMs: number;
   reason: TurnEndReason;
 }
 
-const MAX_TURN_MS = 600_000; // 38 MB at 32 kHz: all of a turn is kept until it ends
+const MAX_TURN_MS = 600_000; // 38 MB at 32 kHz, since a turn is kept until it ends
 const MAX_PRE_ROLL_MS = 10_000;
 
 interface Stream {

@@ -1,10 +1,10 @@
-/** Decides where turns begin and end, from one window of speech or silence after the other. */
+/** Decides where turns begin and end, from a sequence of windows. */
 export function createTurnTracker(options: TurnTrackerOptions): TurnTracker {
   const { windowMs, preRollMs } = options;
   const startWindows = Math.max(1, Math.round(options.startMs / windowMs));
   let state: TurnState = { name: "quiet", speechWindows: 0 };
   let nowMs = 0;
-  let usedUntilMs = 0; // no moment belongs to two turns
+  let usedUntilMs = 0; // turns do not overlap
 
   function audioStartMs(speechWindows: number): number {
     return Math.max(usedUntilMs, nowMs - speechWindows * windowMs - preRollMs);
@@ -63,7 +63,7 @@ export interface TurnLimits {
 /** All times are since the beginning of the stream. */
 export interface TurnTracker {
   window(isSpeech: boolean): TurnDecision | undefined;
-  /** Audio before this is not needed any more. */
+  /** Audio before this is no longer needed. */
   readonly keepFromMs: number;
 }
 

@@ -195,7 +195,7 @@ function createFakeTransport() {
     transport,
     calls,
     bot,
-    /** A sign per frame of 20 ms: "#" is speech, "!" something that makes the detector fail. */
+    /** A sign per frame of 20 ms: "#" is speech, "!" makes the detector fail. */
     speak: (signs: string) => {
       for (const sign of signs) {
         frames.push({ samples: new Int16Array(20).fill(".#!".indexOf(sign)), sampleRateHz: 1000 });

@@ -4,9 +4,8 @@ import { createVoiceChanges } from "./voice-changes.ts";
 import type { TurnDetectorOptions, TurnEvent } from "./turn-detector.ts";
 
 /**
- * Reads everything the user says and gives the turns in it. Listening goes on while the caller is
- * busy with an event, so that the user can interrupt the bot; events that wait are kept, up to a
- * limit. Ends with the user's audio.
+ * Yields the turns in the user's audio. It keeps listening while the caller handles an event, so that the user can
+ * interrupt the bot; waiting events are kept up to a limit. Ends with the user's audio.
  */
 export async function* detectTurns(
   transport: Transport,
@@ -44,7 +43,7 @@ export async function* detectTurns(
     listening = false;
     wake.resolve();
   });
-  ended.catch(() => {}); // thrown to the caller below, after the events before it
+  ended.catch(() => {}); // rethrown to the caller below, after earlier events
   try {
     while (listening || waiting.length > 0) {
       await wake.promise;
@@ -62,24 +61,27 @@ export async function* detectTurns(
 
 export interface DetectTurnsOptions extends TurnDetectorOptions {
   /**
-   * What a bot that speaks does when the user begins to: `true` silences it for good, `"pause"` holds its voice back
-   * until you `clear()` or `resume()` it, `false` leaves it alone.
+   * Effect on a speaking bot when the user starts to speak: `true` silences it for good, `"pause"` pauses it until
+   * you `clear()` or `resume()` it, `false` leaves it alone.
    * @default true
    */
   interrupt?: boolean | "pause";
-  /** What to listen to; a `tee()` of it leaves `transport.audioIn` to you. @default transport.audioIn */
+  /** Audio to listen to; with a `tee()`, `transport.audioIn` remains yours. @default transport.audioIn */
   audioIn?: AudioInput;
-  /** Tell the client when the user begins and stops to speak, and when that silenced the bot. @default true */
+  /**
+   * Whether to tell the client when the user starts and stops speaking, and when that silenced the bot.
+   * @default true
+   */
   announce?: boolean;
-  /** Tell the client of voice as it is heard too, whether or not it makes a turn. @default false */
+  /** Whether to tell the client about detected voice too, whether or not it makes a turn. @default false */
   announceVoice?: boolean;
 }
 
-// Beyond this the oldest are dropped: a bot so far behind does not answer them any more.
+// Beyond this the oldest are dropped: a bot that far behind would answer too late.
 const MAX_WAITING_EVENTS = 16;
 
 interface Conversation {
-  /** Does what is to be done about an event and says what it did to the bot. */
+  /** Reacts to an event and returns it with its effect on the bot. */
   announce(event: TurnEvent): TurnEvent;
   leave(): void;
 }

@@ -76,7 +76,7 @@ test("a long talk takes no more memory than a short one", () => {
     return process.memoryUsage().rss / 1e6;
   };
   const usedMb = [30, 270, 270].map(listen); // 18,000 windows, 10 minutes, would be 38 MB each time
-  const leastMb = Math.min(usedMb[1]! - usedMb[0]!, usedMb[2]! - usedMb[1]!); // garbage grows but once
+  const leastMb = Math.min(usedMb[1]! - usedMb[0]!, usedMb[2]! - usedMb[1]!); // garbage is collected between the two
   assert.ok(leastMb < 20, `${usedMb.join(" MB, then ")} MB`);
   detector.free();
 });

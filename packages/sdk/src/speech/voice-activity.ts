@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { packageFolder } from "../own-files.ts";
 
-/** Tells speech from silence and noise, with the Silero model. */
+/** Creates a detector that tells speech from silence and noise, with the Silero model. */
 export function createVoiceActivityDetector(options: VoiceActivityDetectorOptions): VoiceActivityDetector {
   const threshold = options.threshold ?? 0.5;
   if (!(threshold > 0 && threshold < 1)) {
@@ -33,14 +33,14 @@ export function createVoiceActivityDetector(options: VoiceActivityDetectorOption
 export interface VoiceActivityDetectorOptions {
   /** Any common rate; 16000 needs no conversion. */
   sampleRateHz: number;
-  /** How sure the model must be that this is speech, from 0 to 1. @default 0.5 */
+  /** Probability above which sound is speech, from 0 to 1. @default 0.5 */
   threshold?: number;
 }
 
 export interface VoiceActivity {
-  /** How much sound one decision is about. */
+  /** Length of the window that one decision covers, in milliseconds. */
   readonly windowMs: number;
-  /** Whether there is speech, for each window that is full now. */
+  /** Returns a decision for each window that is now full. */
   process(samples: Int16Array): boolean[];
 }
 
@@ -49,11 +49,11 @@ export interface VoiceActivityDetector extends VoiceActivity {
 }
 
 const MODEL_HZ = 16_000;
-const WINDOW_SAMPLES = 512; // the only length the model takes
-// Relative to this file, both as source and as built.
+const WINDOW_SAMPLES = 512; // the only length the model accepts
+// Relative to the package, from source and from a build alike.
 const MODEL_PATH = join(packageFolder, "models/silero_vad_v5.onnx");
-// An engine holds about 9 MB and takes 60 ms to make, and the garbage collector, which sees only
-// its small handle, is in no hurry to free it.
+// An engine holds about 9 MB and takes 60 ms to create. The garbage collector sees only its small handle, and is
+// slow to free it.
 const MAX_IDLE_ENGINES = 4;
 
 interface Engine {
@@ -88,16 +88,16 @@ function giveBackEngine(engine: Engine): void {
 }
 
 function createEngine(threshold: number): Engine {
-  // Loaded here because it costs every process that does some 50 MB.
+  // Loaded on demand because it costs about 50 MB.
   const sherpa = createRequire(import.meta.url)("sherpa-onnx-node") as Sherpa;
   const sileroVad = {
     model: MODEL_PATH,
     threshold,
     windowSize: WINDOW_SAMPLES,
-    // Decisions as raw as they can be had: smoothing is up to the caller.
+    // Decisions without smoothing, which is up to the caller.
     minSpeechDuration: 1e-5,
     minSilenceDuration: 1e-5,
-    maxSpeechDuration: 1e6, // beyond it the engine would become harder to convince
+    maxSpeechDuration: 1e6, // beyond it the engine would raise its threshold
   };
   const vad = new sherpa.Vad({ sileroVad, sampleRate: MODEL_HZ, numThreads: 1, debug: false }, 1);
   return { threshold, vad };
@@ -106,7 +106,7 @@ function createEngine(threshold: number): Engine {
 function isSpeech(vad: SherpaVad, window: Float32Array): boolean {
   vad.acceptWaveform(window);
   const detected = vad.isDetected();
-  // The engine collects the sound of a whole utterance; this makes it forget that and nothing else.
+  // The engine buffers whole utterances; this drops the buffer and nothing else.
   vad.flush();
   vad.clear();
   return detected;

@@ -2,8 +2,8 @@ import { createFramer, samplesIn } from "@vocalhost/audio";
 import type { VoiceActivity } from "./voice-activity.ts";
 
 /**
- * Lets only those be heard who are about as loud as the one who talks to the bot. A television in the same room is
- * speech to every detector of voices; it is quieter than who holds the phone.
+ * Ignores voices much quieter than the user's. A television in the room is speech to every detector; it is quieter
+ * than the person on the phone.
  */
 export function gateVolume(
   voiceActivity: VoiceActivity,
@@ -13,11 +13,11 @@ export function gateVolume(
   const belowDb = options.belowDb ?? 8;
   const minDbfs = options.minDbfs ?? -45;
   const framer = createFramer({ samplesPerFrame: samplesIn(windowMs, options.sampleRateHz) });
-  const powers: number[] = []; // of windows the detector has not decided on yet
+  const powers: number[] = []; // of windows that the detector has not decided on yet
   const recent: number[] = [];
   let userDb: number | undefined;
 
-  /** Loudness of the last 96 ms: single windows of one voice differ too much. */
+  /** Loudness of the last 96 ms, since single windows of one voice vary too much. */
   function smoothedDb(power: number): number {
     recent.push(power);
     if (recent.length > SMOOTHED_WINDOWS) recent.shift();
@@ -46,15 +46,15 @@ export function gateVolume(
 }
 
 export interface VolumeGateOptions {
-  /** How much quieter than the user another voice must be to be left out, in dB. @default 8 */
+  /** Level below the user's at which another voice is ignored, in dB. @default 8 */
   belowDb?: number;
-  /** Nothing quieter than this is speech. @default -45 */
+  /** Level below which nothing is speech. @default -45 */
   minDbfs?: number;
 }
 
 const SMOOTHED_WINDOWS = 3;
-const ATTACK = 0.35; // a door that slams does not make the user too quiet to be heard
-const RELEASE_DB_PER_S = 0.5; // of speech: somebody quieter who takes over is heard after some seconds
+const ATTACK = 0.35; // a single loud noise must not make the user too quiet to be heard
+const RELEASE_DB_PER_S = 0.5; // a quieter speaker who takes over is heard after a few seconds
 
 function powerOf(samples: Int16Array): number {
   let sum = 0;

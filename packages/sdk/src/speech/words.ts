@@ -1,25 +1,25 @@
 import { segmentsOf } from "./segmenters.ts";
 
-/** A word and when it is heard, counted from where its utterance begins. */
+/** A word and when it is heard, in milliseconds since the beginning of its utterance. */
 export interface TimedWord {
   readonly text: string;
   readonly startMs: number;
   readonly endMs: number;
 }
 
-/** The words that had been heard to the end when so much was played. */
+/** Returns the words that were completely heard after this much playback. */
 export function heardWords<W extends Pick<TimedWord, "endMs">>(words: readonly W[], playedMs: number): W[] {
   return words.filter(({ endMs }) => endMs <= playedMs + TOLERANCE_MS);
 }
 
 /**
- * For voices that do not say when each word is spoken: spreads the words of a text over its length, by their own.
- * The texts together are the whole text, so joining some of them gives its beginning.
+ * Spreads the words of a text over its length, for voices without word times. The texts joined are the whole text,
+ * so joining the first ones gives its beginning.
  */
 export function timeWords(text: string, durationMs: number): TimedWord[] {
   const pieces: string[] = [];
   for (const { segment, isWordLike } of segmentsOf(text, "word"))
-    // What is no word, spaces and points above all, belongs to the word before it.
+    // Spaces and punctuation belong to the word before them.
     if (isWordLike || pieces.length === 0) pieces.push(segment);
     else pieces[pieces.length - 1] += segment;
   let characters = 0;
@@ -31,4 +31,4 @@ export function timeWords(text: string, durationMs: number): TimedWord[] {
   });
 }
 
-const TOLERANCE_MS = 20; // what was heard is known to a piece of audio, and a word's last sound is its quietest
+const TOLERANCE_MS = 20; // playback is reported in pieces, and the end of a word is quiet

@@ -9,13 +9,16 @@ import type {
 import type { VoiceActivity } from "../speech/voice-activity.ts";
 import { timeWords } from "../speech/words.ts";
 
-// Services that need no vendor: phrases are tones on the line, whatever codec is between, and answers are written down.
+// Services that need no vendor: phrases are tones on the line, over any codec, and answers are scripted.
 
-/** What a user can say. Each phrase is a tone of its own. */
+/** Phrases that the user can say. Each is a tone of its own. */
 export interface Phrases {
-  /** The phrase as sound; as long as it takes to say it, unless you say otherwise. */
+  /** Returns the phrase as sound; its length follows from the text unless given. */
   say(text: string, options: { sampleRateHz: number; ms?: number }): AudioFrame;
-  /** Knows the phrases by their sound; tells words as they are said, unless it only transcribes whole recordings. */
+  /**
+   * Recognises phrases by their tones. It reports words as they are said, or with `isStreaming: false` after each
+   * recording.
+   */
   stt(options?: { isStreaming?: boolean; delayMs?: number }): SpeechToText;
 }
 
@@ -73,7 +76,7 @@ export function createPhrases(texts: readonly string[]): Phrases {
   };
 }
 
-/** Leaves out silence and the noise of a codec. */
+/** Ignores silence and the noise of codecs. */
 function createLoudness(): (sample: number) => boolean {
   let envelope = 0;
   return (sample) => {
@@ -82,7 +85,7 @@ function createLoudness(): (sample: number) => boolean {
   };
 }
 
-/** Everything loud is speech: tones are none to a model that knows voices. */
+/** Takes all loud sound for speech, since a voice detector ignores tones. */
 export function hearLoudness(sampleRateHz = 16_000): VoiceActivity {
   const windowMs = 20;
   const window = samplesIn(windowMs, sampleRateHz);
@@ -103,11 +106,11 @@ export function hearLoudness(sampleRateHz = 16_000): VoiceActivity {
 }
 
 export interface Hum extends TextToSpeech {
-  /** Every sentence it was given. */
+  /** All sentences it was given. */
   readonly spoken: string[];
 }
 
-/** A voice that hums, so long for each character; it says when each word is heard unless told not to. */
+/** Creates a voice that hums, for a fixed time per character. It reports word times unless told not to. */
 export function createHum(
   options: { msPerCharacter?: number; delayMs?: number; tellsWords?: boolean } = {},
 ): Hum {
@@ -137,7 +140,7 @@ export interface ScriptedModel extends LanguageModel {
   readonly requests: LanguageModelRequest[];
 }
 
-/** A model that answers as written down: text in pieces as models write them, and tool calls. */
+/** Creates a model with scripted answers: text in pieces as models write it, and tool calls. */
 export function createScriptedModel(
   answer: (request: LanguageModelRequest) => string | (string | ToolCall)[],
   options: { pieceMs?: number } = {},

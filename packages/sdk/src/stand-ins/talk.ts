@@ -17,24 +17,27 @@ export type StandIns = Required<Pick<ConversationOptions, "stt" | "llm" | "tts">
 };
 
 export interface TalkOptions {
-  /** What the model answers: text, or tools it wants to use. @default "All right." */
+  /** Returns the model's answer: text, or tool calls. @default "All right." */
   answer?(request: LanguageModelRequest): string | (string | ToolCall)[];
-  /** What `args.body` is. @default {} */
+  /** Value of `args.body`. @default {} */
   body?: Record<string, unknown>;
 }
 
-/** A call with a bot in this process, over a real WebSocket, with a caller that is given text to say. */
+/** A call with a bot in this process, over a real WebSocket. The test decides what the caller says. */
 export interface Talk extends AsyncDisposable {
-  /** Says this and resolves when it has been said. What the bot is saying is interrupted. */
+  /** Says this and resolves when it has been said. It interrupts the bot's speech. */
   say(text: string): Promise<void>;
-  /** Waits until the bot has said something like this since the caller last spoke, and has finished. */
+  /**
+   * Waits until the bot has said matching text since the caller last spoke, and has finished. Fails after
+   * `timeoutMs`, 10 s by default.
+   */
   hears(text: string | RegExp, timeoutMs?: number): Promise<string>;
   /** All that the bot has said, oldest first. */
   readonly said: readonly string[];
-  /** What the model was asked. */
+  /** All requests to the model. */
   readonly requests: readonly LanguageModelRequest[];
   hangUp(): void;
-  /** Resolves when the bot has returned; rejects with what it threw. */
+  /** Resolves when the bot has returned; rejects with its error. */
   readonly over: Promise<void>;
 }
 
@@ -60,7 +63,7 @@ export async function talk(
   await using stack = new AsyncDisposableStack();
   const line = stack.use(await openLine());
   const session = new AbortController();
-  const spoken: string[] = []; // by the caller, until the transcriber was asked for it
+  const spoken: string[] = []; // the caller's text, until the transcriber was asked for it
   const model = createScriptedModel(options.answer ?? (() => "All right."));
   const transports: Transport[] = [];
   const args = createWebSocketArguments({
@@ -136,7 +139,7 @@ async function waitForText(
   }
 }
 
-/** Both ends of a WebSocket. */
+/** Opens both ends of a WebSocket. */
 async function openLine(): Promise<AsyncDisposable & { bot: WebSocket; caller: WebSocket }> {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1", perMessageDeflate: false });
   await once(server, "listening");
@@ -175,7 +178,7 @@ function listenTo(socket: WebSocket): Ear {
   return { said, isSpeaking: () => isSpeaking };
 }
 
-/** A microphone that is never silent of frames: a tone is speech, and the rest is silence. */
+/** A microphone that sends frames all the time: a tone is speech, the rest silence. */
 function speakInto(socket: WebSocket): Disposable & { speak(ms: number, said: () => void): Promise<void> } {
   const perFrame = samplesIn(FRAME_MS, RATE_HZ);
   const tone = Int16Array.from({ length: perFrame }, (_, at) => Math.round(8_000 * Math.sin(at * 0.3)));

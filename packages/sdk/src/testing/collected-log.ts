@@ -6,7 +6,7 @@ export interface LogEntry {
   fields: Record<string, unknown>;
 }
 
-/** A log that remembers. */
+/** Creates a log that keeps its entries. */
 export function createCollectedLog(): { log: Log; entries: LogEntry[]; messages(): string[] } {
   const entries: LogEntry[] = [];
   const create = (inherited: object): Log => {

@@ -1,4 +1,4 @@
-// Listens at a WebSocket in a thread of its own, which nothing keeps busy.
+// Listens at a WebSocket in a thread of its own, which stays idle otherwise.
 import { parentPort, workerData } from "node:worker_threads";
 import { WebSocket } from "ws";
 import type { EarData, EarMessage } from "./ear.ts";

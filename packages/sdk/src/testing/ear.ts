@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 
-/** What arrives at the other end of a WebSocket and when, whatever this thread does. */
+/** Records what arrives at the other end of a WebSocket and when, even while this thread is busy. */
 export interface Ear extends AsyncDisposable {
   heard(): Promise<EarMessage[]>;
 }
@@ -15,7 +15,7 @@ export interface EarMessage {
 
 export interface EarData {
   url: string;
-  /** Said as soon as it is connected. */
+  /** Sent as soon as it is connected. */
   say: string[];
 }
 

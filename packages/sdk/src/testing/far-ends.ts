@@ -21,15 +21,15 @@ import { createCollectedLog, type LogEntry } from "./collected-log.ts";
 import type { PeerCommand, PeerNews } from "./peer-process.ts";
 import { openSocketPair } from "./socket-pair.ts";
 
-/** A bot's transport, and who is at the other end of it: the same view of every kind of connection. */
+/** A bot's transport and its other end, with the same view of every kind of connection. */
 export interface FarEnd extends AsyncDisposable {
   readonly transport: Transport;
   /** The session's own signal. */
   readonly session: AbortController;
-  /** What the session was told: `ended: client-left` and the like. */
+  /** Calls of the session's hooks: `ended: client-left` and others. */
   readonly calls: string[];
   readonly logged: LogEntry[];
-  /** Everything that arrived of the bot's voice so far, without the silence of a line that is idle. */
+  /** Returns the bot's audio so far, without the silence of an idle line. */
   heard(): HeardPiece[];
 }
 
@@ -44,7 +44,7 @@ export interface OpenFarEnd {
   open(options?: TransportOptions): Promise<FarEnd>;
 }
 
-/** Every kind of connection that two sides are enough for; rooms need a server, see `far-room.ts`. */
+/** All kinds of connection between two sides; rooms need a server, see `far-room.ts`. */
 export const farEnds: OpenFarEnd[] = [
   { name: "webrtc", open: openPeer },
   { name: "websocket", open: openClientSocket },
@@ -69,7 +69,7 @@ interface Told {
   logged: LogEntry[];
 }
 
-/** Gives the transport a session that notes what it is told. */
+/** Gives the transport a session that records calls of its hooks. */
 export async function tellTo(
   args: (signal: AbortSignal) => RunnerArguments,
   options: TransportOptions | undefined,
@@ -116,7 +116,7 @@ async function openClientSocket(options?: TransportOptions): Promise<FarEnd> {
   return { ...told, heard: () => pieces, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** A carrier plays what it is sent at real time and tells when it comes to a mark, as the real ones do. */
+/** Plays audio in real time and returns marks, as real carriers do. */
 function carrier(start: object): (options?: TransportOptions) => Promise<FarEnd> {
   return async (options) => {
     await using stack = new AsyncDisposableStack();
@@ -169,7 +169,7 @@ function carrier(start: object): (options?: TransportOptions) => Promise<FarEnd>
   };
 }
 
-// One for all: the library behind it can be loaded by one thread in the life of a process.
+// Shared by all: the native library can be loaded by one thread in the life of a process.
 let media: MediaHost | undefined;
 
 /** Call when the tests are over. */
@@ -177,14 +177,14 @@ export async function closeFarEnds(): Promise<void> {
   await media?.[Symbol.asyncDispose]();
 }
 
-/** A browser's end, which can also lose what it sends. */
+/** A browser's end, which can also drop what it sends. */
 export interface FarPeer extends FarEnd {
   send(packets: number, options: { loseEvery: number }): void;
-  /** What the bot's side said was lost, report by report. */
+  /** Loss that the bot's side reported, report by report. */
   readonly reportedLossPercent: readonly number[];
-  /** From now on it takes nothing from the network. */
+  /** Stops reading from the network. */
   freeze(): void;
-  /** How the bot's side ended, when it has. */
+  /** The reasons with which the bot's side ended. */
   readonly closed: readonly string[];
 }
 

@@ -10,7 +10,7 @@ import { common, tellTo, type FarEnd, type HeardPiece } from "./far-ends.ts";
 
 const KEY: TokenKey = { apiKey: "key", apiSecret: randomUUID(), audience: undefined };
 const RATE_HZ = 24_000;
-const QUIET = 50; // of the samples of a line that is idle: a participant's decoder never stops
+const QUIET = 50; // below this level a sample is idle noise: a participant's decoder never stops
 
 let server: Promise<RoomServer> | undefined;
 
@@ -18,17 +18,17 @@ let server: Promise<RoomServer> | undefined;
 export async function closeFarRooms(): Promise<void> {
   if (!server) return;
   await (await server)[Symbol.asyncDispose]();
-  await (await loadLiveKitClient()).dispose(); // or it keeps the process
+  await (await loadLiveKitClient()).dispose(); // without this the process would not exit
 }
 
 export interface FarRoom extends FarEnd {
-  /** Who is there from the beginning, as "listener". */
+  /** The participant "listener", who is there from the beginning. */
   readonly listener: Room;
-  /** One more, or the same once again. */
+  /** Joins another participant, or the same one again. */
   join(identity: string): Promise<Room>;
 }
 
-/** A bot in a room of our own server, and somebody who listens there with the released client. */
+/** Opens a bot in a room of our own server, with a listener that uses the released client. */
 export async function openRoom(options?: TransportOptions): Promise<FarRoom> {
   await using stack = new AsyncDisposableStack();
   server ??= startRoomServer({

@@ -22,7 +22,7 @@ export interface InstanceProcessOptions {
 const SDK = fileURLToPath(new URL("../../", import.meta.url));
 const DEADLINE_MS = 20_000;
 
-/** A hosted instance as a driver starts it, with a bot of its own. */
+/** Starts a hosted instance as a driver does, with a bot of its own. */
 export function spawnInstance(options: InstanceProcessOptions) {
   const folder = mkdtempSync(join(tmpdir(), "instance-"));
   const project = join(folder, "project");
@@ -159,6 +159,6 @@ async function readLines(response: Response, take: (line: string) => void): Prom
       lines.forEach(take);
     }
   } catch {
-    // closed by us, or by the end of the instance
+    // closed by the test, or by the end of the instance
   }
 }

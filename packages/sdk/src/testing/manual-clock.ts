@@ -1,7 +1,7 @@
-/** A clock that moves when told, and whose timers are late as told. */
+/** A clock that the test moves, and whose timers are late as configured. */
 export interface ManualClock {
   nowMs(): number;
-  /** Gives back a function that cancels the timer. */
+  /** Returns a function that cancels the timer. */
   setTimer(callback: () => void, delayMs: number): () => void;
   runUntil(endMs: number): void;
   readonly pending: number;

@@ -1,9 +1,9 @@
-// The media of a runner in a process of its own, so that a test outlives what happens to it.
+// The media of a runner in a process of its own, so that a test survives its crash.
 import type { IceCandidate } from "@vocalhost/protocol";
 import { startMediaHost, type MediaPort } from "../media/media-host.ts";
 import { createCollectedLog } from "./collected-log.ts";
 
-/** What the parent asks for, of one connection. */
+/** Commands of the parent, for one connection. */
 export type HostCommand = { connection: number } & (
   | { type: "offer"; request: number; sdp: string; rebuild: boolean }
   | { type: "candidates"; candidates: IceCandidate[] }

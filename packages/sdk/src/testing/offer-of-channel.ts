@@ -1,4 +1,4 @@
-/** The offer of a client that has one data channel and is to be found on this port of our own. */
+/** Returns the offer of a client with one data channel, reachable at this local port. */
 export function offerOfChannel(port: number): string {
   return [
     "v=0",

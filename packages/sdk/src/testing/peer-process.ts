@@ -1,17 +1,18 @@
-// A browser's end of a call. A process of its own: the library behind it serves one thread of a process only.
+// A browser's end of a call, in a process of its own, since the native library serves one thread of a process
+// only.
 import ndc from "node-datachannel";
 import { setTimeout } from "node:timers/promises";
 import { createOpusDecoder } from "../media/opus.ts";
 import { readRtcp } from "../media/rtp/rtcp.ts";
 import { parseRtpPacket, writeRtpPacket } from "../media/rtp/rtp.ts";
 
-/** What the parent asks for. */
+/** Commands of the parent. */
 export type PeerCommand =
   | { type: "accept"; answer: string }
-  /** Sends silence at real time; of so many packets each the last is lost. */
+  /** Sends silence in real time, and drops the last of each `loseEvery` packets. */
   | { type: "send"; packets: number; loseEvery: number };
 
-/** What the parent is told. */
+/** Events reported to the parent. */
 export type PeerNews =
   | { type: "offer"; sdp: string }
   | { type: "connected" }

@@ -6,7 +6,7 @@ import { WebSocket, WebSocketServer, type ClientOptions } from "ws";
 export interface SocketPair extends AsyncDisposable {
   readonly server: WebSocket;
   readonly client: WebSocket;
-  /** Resolves with the code the server's end closed with, as the client sees it. */
+  /** Resolves with the close code that the client received. */
   clientClosed(): Promise<number>;
 }
 

@@ -20,7 +20,7 @@ import type { Transport } from "../transports/transport.ts";
 import { createCollectedLog } from "./collected-log.ts";
 import { openSocketPair } from "./socket-pair.ts";
 
-/** A conversation over a WebSocket, with a user at its other end whose line is never silent of frames. */
+/** A conversation over a WebSocket, with a user whose line sends frames all the time. */
 export interface Talk extends AsyncDisposable {
   readonly conversation: Conversation;
   /** Says a phrase; resolves when its last sound was sent. */
@@ -28,17 +28,17 @@ export interface Talk extends AsyncDisposable {
   /** RTVI messages, oldest first. */
   readonly messages: { type: string; data: unknown }[];
   told(type: string): { type: string; data: unknown } | undefined;
-  /** `user: …`, `bot: …`, `bot (cut): …`, `false: …`, `error: …`, as they happened. */
+  /** `user: …`, `bot: …`, `bot (cut): …`, `false: …`, `error: …`, in the order they happened. */
   readonly events: string[];
   readonly figures: TurnFigures[];
   readonly model: ScriptedModel;
   readonly hum: Hum;
   send(type: string, data: unknown): void;
-  /** Waits until somebody has said so often something. */
+  /** Waits until an event has happened as often as the pattern requires. */
   happened(event: RegExp, quietMs?: number): Promise<string>;
   hears(ms: number): Promise<void>;
   readonly heardMs: number;
-  /** When something loud came, by `performance.now()`. */
+  /** Arrival times of loud sound, by `performance.now()`. */
   readonly heardAtMs: readonly number[];
   readonly over: Promise<void>;
 }
@@ -50,7 +50,7 @@ export interface TalkOptions {
   hum?: Parameters<typeof createHum>[0];
   model?: Parameters<typeof createScriptedModel>[1];
   stt?: Parameters<Phrases["stt"]>[0];
-  /** Instead of a conversation with the stand-ins. */
+  /** Creates another conversation than the one with the stand-ins. */
   create?(transport: Transport): Conversation;
 }
 

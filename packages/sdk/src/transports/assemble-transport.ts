@@ -14,7 +14,7 @@ import { createListeners } from "../listeners.ts";
 import type { PhoneCall } from "./phone-call.ts";
 import type { AudioOutput, RoomHearing, RoomSide, Transport, TransportEvents } from "./transport.ts";
 
-/** A user's options with every default filled in. */
+/** A user's options with all defaults filled in. */
 export interface TransportParts {
   hooks: SessionHooks;
   inputHz: number;
@@ -22,7 +22,7 @@ export interface TransportParts {
   maxQueuedInMs: number;
   maxQueuedOutMs: number;
   filter: FilterStage | undefined;
-  /** One more of the same filter, for a stream of its own. */
+  /** Opens another instance of the same filter, for a stream of its own. */
   openFilter(): Promise<FilterStage | undefined>;
   autoReady: boolean;
   capabilities: BotCapabilities | undefined;
@@ -30,25 +30,25 @@ export interface TransportParts {
   hear: RoomHearing;
   stay: boolean;
   departureTimeoutMs: number;
-  /** Undefined: as long as the session gives everybody. */
+  /** Undefined: the session's default. */
   lastWordsMs: number | undefined;
   hangUpOnReturn: boolean;
 }
 
-/** What a kind of connection must be able to do to become a transport. */
+/** Operations that each kind of connection implements. */
 export interface Wire {
   play(samples: Int16Array): void;
   clear(generation: number): void;
-  /** Stops playing, after so many samples of this generation were heard, or goes on. `clear` ends a pause too. */
+  /** Pauses playback after this many heard samples of this generation, or resumes it. `clear` ends a pause too. */
   pause(paused: boolean, heardSamples: number): void;
   send(message: unknown): void;
   close(): void | Promise<void>;
   room?: RoomSide;
-  /** Makes the phone call it is, if it is one. */
+  /** Creates the phone call's controls; undefined for other connections. */
   call?(audioOut: AudioOutput): PhoneCall;
 }
 
-/** A transport with the side on which its connection puts what happens. */
+/** A transport, and the functions through which its connection reports events. */
 export interface AssembledTransport extends Transport {
   readonly inner: {
     audioIn: AudioInputSource;
@@ -59,9 +59,9 @@ export interface AssembledTransport extends Transport {
   };
 }
 
-const VOICE_LEVEL = 0.005; // -46 dBFS: below it is an open microphone in a quiet room, and no session worth keeping
+const VOICE_LEVEL = 0.005; // -46 dBFS: quieter sound is an open microphone in a quiet room and does not keep a session alive
 
-/** Everything that is the same over every kind of connection. */
+/** Builds the parts that every kind of connection shares. */
 export function assembleTransport(
   args: RunnerArguments,
   parts: TransportParts,
@@ -83,7 +83,7 @@ class ConnectedTransport implements AssembledTransport {
   readonly #rtvi: RtviEndpoint;
   readonly #levels: AudioLevels | undefined;
   readonly #push: AudioInputSource["push"];
-  // A bot adds its listeners once it has the transport; what happens before that waits for them.
+  // Holds early events until the bot had a chance to add its listeners.
   #held: (() => void)[] | undefined = [];
   #closing: Promise<void> | undefined;
   readonly sessionId: string;

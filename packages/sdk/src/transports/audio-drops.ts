@@ -1,10 +1,10 @@
 import type { Log } from "../log.ts";
 import type { AudioDrop } from "./transport.ts";
 
-/** Says that audio was thrown away: at once, then together for every second in which there is more. */
+/** Reports dropped audio: at once, and then once for each second with further drops. */
 export interface AudioDrops {
   note(where: AudioDrop["where"], ms: number, why: string): void;
-  /** Tells what has not been told. */
+  /** Reports what has not been reported yet. */
   end(): void;
 }
 

@@ -232,7 +232,7 @@ function start(options: Partial<AudioInputOptions> = {}) {
   assert.equal(source.input.sampleRateHz, 16_000);
   return {
     source,
-    /** Ends the stream and gives everything that was in it. */
+    /** Ends the stream and returns all of its frames. */
     async frames() {
       source.end();
       return all(source.input);

@@ -10,7 +10,7 @@ import type { FilterStage } from "../filters/filter-stage.ts";
 import { createBoundedStream, type BoundedStream } from "./bounded-stream.ts";
 import type { AudioInput, AudioInputBranch } from "./transport.ts";
 
-/** The bot's ear, and the side on which a transport puts what it received. */
+/** The bot's audio input, and the functions through which the transport feeds it. */
 export interface AudioInputSource {
   readonly input: AudioInput;
   /** Takes mono samples of any rate and length. */
@@ -22,12 +22,12 @@ export interface AudioInputOptions {
   sampleRateHz: number;
   maxQueuedMs: number;
   filter: FilterStage | undefined;
-  /** Who reads it did not do so in time. */
+  /** Called when a reader did not read audio in time. */
   dropped?(ms: number): void;
 }
 
-const FIRST_WORDS_MS = 3_000; // a bot that has something to do before it listens
-const BETWEEN_LOOPS_MS = 500; // one that goes on in another loop
+const FIRST_WORDS_MS = 3_000; // for a bot that prepares something before it listens
+const BETWEEN_LOOPS_MS = 500; // for a bot that moves from one loop to another
 
 export function createAudioInput(options: AudioInputOptions): AudioInputSource {
   return new BranchedInput(options);
@@ -37,9 +37,10 @@ class BranchedInput implements AudioInputSource {
   readonly #options: AudioInputOptions;
   readonly #framer;
   readonly #branches = new Set<BoundedStream<AudioFrame>>();
-  // Kept, so that a client whose rate changes with every frame does not cost us a filter each time.
+  // Kept per rate, so that a client that changes its rate with every frame does not cost a new resampler each
+  // time.
   readonly #resamplers = new Map<number, Resampler>();
-  // What a filter gives is of any length.
+  // Filters may return any number of samples.
   readonly #filteredFramer;
   #ended = false;
   #unreadMs = 0;
@@ -76,15 +77,15 @@ class BranchedInput implements AudioInputSource {
         continue;
       }
       const before = branch.dropped;
-      // Each reader may do with its samples what it likes.
+      // Each reader may modify its samples.
       branch.push({ samples: isFirst ? samples : samples.slice(), sampleRateHz: this.#options.sampleRateHz });
       isFirst = false;
-      // A bot that never listens misses nothing.
+      // A bot that never reads loses nothing.
       if (branch.dropped > before && branch.wasRead) this.#options.dropped?.(FRAME_MS);
     }
   }
 
-  /** A loop that begins later hears what is said then; a `tee` is for those who want all of it. */
+  /** A loop that begins later hears current audio; a `tee` keeps all of it. */
   #isUnwanted(branch: BoundedStream<AudioFrame>): boolean {
     return (
       branch === this.#main.stream && this.#unreadMs > (branch.wasRead ? BETWEEN_LOOPS_MS : FIRST_WORDS_MS)

@@ -1,11 +1,11 @@
 import { rmsLevel } from "@vocalhost/audio";
 import type { AudioOutput } from "./transport.ts";
 
-/** Watches how loud both sides are. */
+/** Measures the volume of both sides. */
 export interface AudioLevels {
-  /** Listens to what the user says on its way to the bot. */
+  /** Wraps the function that takes the user's audio, to measure it on its way to the bot. */
   heard(push: PushSamples): PushSamples;
-  /** What the bot has written; it counts when it is played. */
+  /** Takes audio the bot has written; its level is reported when it is played. */
   bot(samples: Int16Array, sampleRateHz: number): void;
   end(): void;
 }
@@ -14,15 +14,15 @@ type PushSamples = (samples: Int16Array, sampleRateHz: number) => void;
 
 const EVERY_MS = 150;
 const PIECE_MS = 50;
-const PIECES_MAX = 2_000; // 100 s, more than can be queued unless somebody asked for it
+const PIECES_MAX = 2_000; // 100 s, more than fits in the queue by default
 
-/** Tells it every 150 ms while there is something to hear, and once that there is not. */
+/** Reports levels every 150 ms while there is sound, and a final zero when it ends. */
 export function tellLevels(
   audioOut: AudioOutput,
   tell: (type: "user-audio-level" | "bot-audio-level", value: number) => void,
 ): AudioLevels {
   let user = 0;
-  let pieces: { untilMs: number; level: number }[] = []; // of the bot's utterance, as it will be played
+  let pieces: { untilMs: number; level: number }[] = []; // of the bot's utterance, in playback order
   const last = { "user-audio-level": 0, "bot-audio-level": 0 };
 
   function say(type: keyof typeof last, value: number): void {

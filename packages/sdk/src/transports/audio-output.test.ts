@@ -95,7 +95,7 @@ test("clearing forgets what is queued and begins a generation", async () => {
 
   output.write(speech(50));
   const drained = watch(output.drained());
-  sink.played(0, 3000); // was on its way when the queue was cleared
+  sink.played(0, 3000); // was sent before the queue was cleared
   assert.equal(output.queuedMs, 50);
   assert.equal(await drained(), "waiting");
   sink.played(1, 50);
@@ -266,7 +266,7 @@ test("nothing of what was cleared is heard in what follows", () => {
   assert.ok(chunks.at(-1)?.every((sample) => sample === 0));
 });
 
-/** At 1000 Hz a sample is a millisecond. */
+/** At 1000 Hz one sample is one millisecond. */
 function speech(ms: number): AudioFrame {
   return { samples: new Int16Array(ms), sampleRateHz: 1000 };
 }
@@ -286,7 +286,7 @@ function start(options: Partial<AudioOutputOptions> = {}) {
   return { sink, output: sink.output, played, cleared, pauses };
 }
 
-/** Tells how a wait stands once everything that is due has happened. */
+/** Returns a function that gives the state of a promise once due events have run. */
 function watch(wait: Promise<unknown>): () => Promise<"waiting" | "done"> {
   let state: "waiting" | "done" = "waiting";
   void wait.then(() => (state = "done"));

@@ -2,13 +2,13 @@ import { createResampler, samplesIn, type AudioFrame, type Resampler } from "@vo
 import type { AudioOutput, Playback, WaitOptions } from "./transport.ts";
 import { waitFor } from "./wait-for.ts";
 
-/** The bot's mouth, and the side on which the transport tells how far it has got. */
+/** The bot's audio output, and the functions through which the transport reports progress. */
 export interface AudioOutputSink {
   readonly output: AudioOutput;
-  /** Samples of this generation that have been played. */
+  /** Reports the samples of this generation that have been played. */
   played(generation: number, samples: number): void;
   speaking(speaking: boolean): void;
-  /** Counts what is queued as thrown away. */
+  /** Drops the queued audio and counts it. */
   giveUp(): void;
   end(): void;
 }
@@ -16,20 +16,21 @@ export interface AudioOutputSink {
 export interface AudioOutputOptions {
   sampleRateHz: number;
   maxQueuedMs: number;
-  /** The samples are the callee's own, with nothing else in the memory behind them. */
+  /** Plays samples. Their buffer belongs to the callee and holds nothing else. */
   play(samples: Int16Array): void;
-  /** A new generation begins: everything played from now on belongs to it. Ends a pause. */
+  /** Drops queued audio and begins a new generation. Ends a pause. */
   clear(generation: number): void;
-  /** Nothing is played until it is false again; what is queued waits. Of this generation so much has been heard. */
+  /** Pauses or resumes playback; queued audio is kept. `heardSamples` counts in this generation. */
   pause(paused: boolean, heardSamples: number): void;
-  /** So much was thrown away. */
+  /** Called when audio was dropped. */
   dropped?(ms: number, why: string): void;
   /** @default performance.now */
   nowMs?: () => number;
 }
 
-const ENOUGH_QUEUED_MS = 2_000; // a writer that waits here still never lets the queue run dry
-// Connections report every 100 ms, a carrier with long pieces every 200: who is silent for longer has stopped playing.
+const ENOUGH_QUEUED_MS = 2_000; // a writer that waits at this level never lets the queue run dry
+// Progress is reported every 100 ms, by carriers with long chunks every 200 ms. A longer silence means that
+// playback has stopped.
 const REPORT_MAX_MS = 250;
 
 export function createAudioOutput(options: AudioOutputOptions): AudioOutputSink {
@@ -52,12 +53,12 @@ class QueuedOutput implements AudioOutput {
   #waiting: { reached(): boolean; settle(): void }[] = [];
   #resampler: { fromHz: number; run: Resampler } | undefined;
   #generation = 0;
-  // Samples of this generation. What is counted for the bot begins at `utteranceStart`.
+  // Samples of this generation. Figures for the bot count from `utteranceStart`.
   #written = 0;
   #played = 0;
   #utteranceStart = 0;
-  #utteranceIsOver = false; // the bot knows that all of it was heard: what it writes next is another one
-  // Between two reports time tells how far it has got.
+  #utteranceIsOver = false; // the bot knows that all of it was heard, so the next write begins another
+  // Playback progress is interpolated between two reports.
   #runningSinceMs: number | undefined;
   #heardAtLeast = 0;
   #cutAt: number | undefined;
@@ -96,8 +97,8 @@ class QueuedOutput implements AudioOutput {
     this.#utteranceIsOver = false;
     const samples = this.#toOutputRate(frame);
     const space = Math.max(0, this.#maxSamples - (this.#written - this.#played));
-    // A copy of exactly this: the frame stays the bot's, and what crosses to another thread takes along the
-    // whole memory behind it.
+    // An exact copy: the frame stays the bot's, and a transfer to another thread copies the whole buffer behind a
+    // view.
     const accepted = samples.slice(0, space);
     this.#drop(samples.length - accepted.length, "more was written than audioOut.maxQueuedMs allows");
     this.#written += accepted.length;
@@ -117,7 +118,7 @@ class QueuedOutput implements AudioOutput {
     const state = this.#playback({ start: this.#utteranceStart, heard: place, target: this.#written });
     this.#resampler = undefined;
     if (!this.#ended && this.#written !== this.#played) this.#cut(place);
-    else this.#setPaused(false); // there is nothing that anybody would notice
+    else this.#setPaused(false); // nothing is audible, so there is nothing to cut
     this.#utteranceStart = this.#written;
     this.#utteranceIsOver = false;
     return state;
@@ -209,7 +210,7 @@ class QueuedOutput implements AudioOutput {
     this.#options.pause(paused, this.#heard());
   }
 
-  /** Forgets what is queued and gives its waiters the place where it was cut. */
+  /** Drops queued audio and tells waiters where it was cut. */
   #cut(place: number): void {
     this.#cutAt = place;
     this.#generation += 1;
@@ -225,7 +226,7 @@ class QueuedOutput implements AudioOutput {
   }
 
   reportPlayed(ofGeneration: number, samples: number): void {
-    if (ofGeneration !== this.#generation) return; // from before the last clear
+    if (ofGeneration !== this.#generation) return; // reported before the last clear
     this.#played = samples;
     if (this.#runningSinceMs !== undefined) this.#runningSinceMs = this.#nowMs();
     this.#settle();
@@ -233,7 +234,7 @@ class QueuedOutput implements AudioOutput {
 
   reportSpeaking(speaking: boolean): void {
     this.#setRunning(speaking);
-    if (!speaking && this.#played === this.#written) this.#resampler = undefined; // its end has missed its time
+    if (!speaking && this.#played === this.#written) this.#resampler = undefined; // the rest of the resampler's input came too late
     for (const listener of this.#listeners[speaking ? "started" : "stopped"]) listener();
   }
 

@@ -18,7 +18,7 @@ const RATE_HZ = 24_000;
 const SPEECH_MS = 2_000;
 const BLOCKED_MS = 400;
 const TIMES = 3;
-// A voice paced by the bot's thread is missing for about 300 of every 400 ms.
+// A voice paced by the bot's thread has gaps of about 300 in every 400 ms.
 const MISSING_MAX_MS = 200;
 
 const kinds = [
@@ -100,7 +100,7 @@ function keepBusy(ms: number): void {
   for (const endMs = performance.now() + ms; performance.now() < endMs;);
 }
 
-/** For how long somebody who plays at once would have had nothing to play. */
+/** Returns for how long a player without a buffer would have had nothing to play. */
 function missingMs(pieces: { atMs: number; ms: number }[]): number {
   let missing = 0;
   let playsUntilMs = pieces[0]?.atMs ?? 0;

@@ -1,17 +1,17 @@
-/** A queue read with `for await`, by one reader at a time. Beyond its cap the oldest items give way. */
+/** A queue read with `for await`, by one reader at a time. Beyond its cap the oldest items are dropped. */
 export interface BoundedStream<T> extends AsyncIterable<T> {
   push(item: T): void;
-  /** Readers get what is queued, then the end. */
+  /** Ends the stream; readers still get the queued items. */
   end(): void;
-  /** Forgets what nobody has read yet; nothing counts as dropped. */
+  /** Drops all unread items; they do not count as dropped. */
   clear(): void;
-  /** What nobody has read yet, oldest first. */
+  /** Returns the unread items, oldest first. */
   unread(): readonly T[];
   readonly dropped: number;
   readonly length: number;
-  /** Whether a loop reads it now. */
+  /** Whether a loop is reading it. */
   readonly isRead: boolean;
-  /** Whether somebody has ever read it. */
+  /** Whether a loop has ever read it. */
   readonly wasRead: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface BoundedStreamOptions {
   maxItems: number;
   /** Completes "… is being read by another loop". */
   name: string;
-  /** What a second reader can do instead. */
+  /** Tells a second reader what to do instead. */
   advice?: string;
 }
 
@@ -69,7 +69,7 @@ export function createBoundedStream<T>(options: BoundedStreamOptions): BoundedSt
       const iterator: AsyncIterator<T, undefined> = {
         next() {
           if (left) return Promise.resolve({ value: undefined, done: true });
-          // Two would silently get half of it each. What is left after the end is anybody's.
+          // Two readers would silently get half of the items each. After the end, any reader may have the rest.
           if (reader && reader !== iterator && !ended) return Promise.reject(isRead(options));
           reader = iterator;
           wasRead = true;
@@ -78,7 +78,7 @@ export function createBoundedStream<T>(options: BoundedStreamOptions): BoundedSt
           if (ended) return Promise.resolve({ value: undefined, done: true });
           return new Promise((resolve) => waiting.push(resolve));
         },
-        // Leaving a loop early leaves the stream whole, so that a bot may read on later.
+        // Leaving a loop early keeps the stream intact, so that a bot may continue later.
         return() {
           left = true;
           if (reader === iterator) {

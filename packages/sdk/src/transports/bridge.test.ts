@@ -16,7 +16,7 @@ interface Side {
   played: number[];
 }
 
-/** The audio of a transport, with nothing behind it. */
+/** Creates the audio of a transport without a connection. */
 function createSide(): Side {
   const played: number[] = [];
   const ear = createAudioInput({ sampleRateHz: RATE_HZ, maxQueuedMs: 10_000, filter: undefined });
@@ -71,7 +71,7 @@ test("what comes in a burst does not delay all that follows", async () => {
   assert.ok(heardMs >= 200 && heardMs < 1_000, `${heardMs} ms were passed on`);
 });
 
-/** The value a bot hears next. */
+/** Returns the next value that the bot hears. */
 async function nextOf({ transport }: Side): Promise<number | undefined> {
   for await (const { samples } of transport.audioIn) return samples[0];
   return undefined;

@@ -2,13 +2,13 @@ import { frameMs } from "@vocalhost/audio";
 import type { AudioInput, AudioOutput, Transport } from "./transport.ts";
 
 export interface BridgeOptions {
-  /** Takes the two apart; both can be used on. */
+  /** Ends the bridge when aborted; both transports stay usable. */
   signal?: AbortSignal;
 }
 
-const LAG_MAX_MS = 200; // what a burst leaves in the way would be heard as delay for the rest of the call
+const LAG_MAX_MS = 200; // a larger backlog would delay everything after it for the rest of the call
 
-/** Lets two sides hear each other. Resolves when either is gone; what the other says afterwards is not lost. */
+/** Passes audio between two sides. Resolves when either side is gone; later audio of the other stays readable. */
 export async function bridge(
   one: Transport,
   other: Transport,

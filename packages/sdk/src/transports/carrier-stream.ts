@@ -8,7 +8,7 @@ interface Carried {
 
 const calls = new WeakMap<WebSocket, Carried>();
 
-/** Remembers whose call a socket carries, for the transport that is made on it. */
+/** Remembers which call a socket carries, for the transport created on it. */
 export function setStreamOf(socket: WebSocket, stream: CarrierStream, callbackUrl?: string): void {
   calls.set(socket, { stream, callbackUrl });
 }
@@ -19,14 +19,17 @@ export function streamOf(socket: WebSocket): CarrierStream {
   return call.stream;
 }
 
-/** Below this the carrier can ask what to do with the call; undefined where nobody reaches us. */
+/**
+ * Returns the base URL where the carrier can ask what to do with the call; undefined where no carrier can reach
+ * us.
+ */
 export function callbackUrlOf(socket: WebSocket): string | undefined {
   return calls.get(socket)?.callbackUrl;
 }
 
 const failed = new WeakSet<WebSocket>();
 
-/** The bot failed: the socket is closed with that reason, once the call has been hung up. */
+/** Marks the bot as failed: the socket is closed with that reason after hanging up. */
 export function noteBotFailed(socket: WebSocket): void {
   failed.add(socket);
 }

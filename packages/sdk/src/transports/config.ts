@@ -3,10 +3,10 @@ import type * as liveKitClient from "@livekit/rtc-node";
 
 export type LiveKitClient = typeof liveKitClient;
 
-/** LiveKit's client, loaded when the first bot goes into a room: half a second and 50 MB that others do not pay. */
+/** Loads LiveKit's client when the first bot joins a room: it costs half a second and 50 MB. */
 export async function loadLiveKitClient(): Promise<LiveKitClient> {
   const before = process.env["NODE_ENV"];
-  // It decides once, while it is loaded, whether to print what it does on our standard output.
+  // The library decides once, while it loads, whether to print to standard output.
   process.env["NODE_ENV"] = "production";
   try {
     return await import("@livekit/rtc-node");
@@ -16,7 +16,7 @@ export async function loadLiveKitClient(): Promise<LiveKitClient> {
   }
 }
 
-/** The accounts to transfer and hang up with; each is optional. */
+/** Returns the carriers' accounts for transferring and hanging up; each is optional. */
 export function carrierAccounts(): CarrierAccounts {
   return readCarrierAccounts(process.env);
 }

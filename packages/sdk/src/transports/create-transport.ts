@@ -10,7 +10,7 @@ import type { Transport, TransportOptions } from "./transport.ts";
 import { createWebRtcTransport } from "./webrtc.ts";
 import { createWebSocketTransport } from "./websocket.ts";
 
-/** Connects a bot to its session, whatever kind of connection that has. */
+/** Connects a bot to its session, over any kind of connection. */
 export async function createTransport(
   args: RunnerArguments,
   options: TransportOptions = {},

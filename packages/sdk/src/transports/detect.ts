@@ -10,7 +10,7 @@ import {
 
 const OPENING_MESSAGES_MAX = 2; // a greeting and a start
 
-/** Finds out whose call this is from its first messages, and leaves them in place for the bot. */
+/** Finds out which carrier's call this is from its first messages, and leaves them in place for the bot. */
 export async function detectCall(
   peek: (place: number) => Promise<string | undefined>,
   address: URLSearchParams,
@@ -35,10 +35,10 @@ export async function detectCall(
   );
 }
 
-// Carriers send 7 KB at most. Larger ones could hold up every other call while they are parsed.
+// Carriers send 7 KB at most. Parsing larger messages could delay all other calls.
 export const MESSAGE_MAX_CHARS = 64 * 1024;
 
-/** What is not a JSON object of a sensible size says nothing. */
+/** Returns undefined unless the text is a JSON object of a sensible size. */
 export function parseMessage(text: string): CarrierMessage {
   if (text.length > MESSAGE_MAX_CHARS) return {};
   try {

@@ -5,7 +5,7 @@ import type { DialOptions, DialledParticipant } from "./transport.ts";
 export interface DialOut {
   roomUrl: string;
   roomName: string;
-  /** The bot's own; it must be allowed to call. */
+  /** The bot's own token; it must permit calls. */
   token: string;
   sipTrunk: string | undefined;
   signal: AbortSignal;
@@ -14,9 +14,9 @@ export interface DialOut {
 const Answered = z.object({ participantIdentity: z.string() });
 const Refused = z.object({ code: z.string(), msg: z.string() });
 const CALLABLE = /^[+*#\w.-]{1,64}$/;
-const ANSWER_MS = 90_000; // longer than anybody lets it ring
+const ANSWER_MS = 90_000; // longer than phones ring
 
-/** Has a LiveKit server call somebody over its SIP trunk, into the room. */
+/** Has a LiveKit server call a phone into the room over its SIP trunk. */
 export async function dialOut(
   { roomUrl, roomName, token, sipTrunk, signal }: DialOut,
   to: string,
@@ -51,7 +51,7 @@ export async function dialOut(
   });
 }
 
-/** Twirp servers answer in the names of the protocol's own files. */
+/** Twirp servers answer with the field names of their .proto files. */
 function fromProtobufJson(said: unknown): unknown {
   if (typeof said !== "object" || said === null) return said;
   return "participant_identity" in said ? { participantIdentity: said.participant_identity } : said;

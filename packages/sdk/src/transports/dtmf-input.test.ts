@@ -8,7 +8,7 @@ test("an entry is complete with its digits; what follows stays for the next", as
   assert.deepEqual(await input.collect({ digits: 3 }), { keys: "123", end: "complete" });
   assert.deepEqual(await input.collect(), { keys: "4", end: "complete" });
   const later = input.collect({ digits: 2 });
-  push("x"); // no key
+  push("x"); // not a key
   push("6");
   assert.deepEqual(await later, { keys: "56", end: "complete" });
 });

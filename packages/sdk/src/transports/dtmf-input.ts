@@ -2,30 +2,30 @@ import { createBoundedStream } from "./bounded-stream.ts";
 
 /** Keys pressed on the user's phone or client: one by one with `for await`, or as an entry. */
 export interface DtmfInput extends AsyncIterable<string> {
-  /** Waits for an entry, such as a menu's choice or a number. Throws while another loop reads the keys. */
+  /** Waits for an entry, such as a menu choice or a number. Throws while another loop reads the keys. */
   collect(options?: CollectOptions): Promise<CollectedKeys>;
 }
 
 export interface CollectOptions {
-  /** So many keys end it. @default 1, or any number where `endKey` is set */
+  /** Number of keys that complete the entry. @default 1, or any number where `endKey` is set */
   digits?: number;
-  /** How long the next key may take, the first as well. @default 10000 */
+  /** Longest wait for each key, in milliseconds. @default 10000 */
   timeoutMs?: number;
-  /** A key that ends it and is not part of it, such as `"#"`. @default none */
+  /** Key that completes the entry and is not part of it, such as `"#"`. @default none */
   endKey?: string;
-  /** Forget keys pressed before, which a user who knows the menu may have done. @default false */
+  /** Ignores keys pressed earlier, for instance by a user who knows the menu. @default false */
   flush?: boolean;
   signal?: AbortSignal;
 }
 
 export interface CollectedKeys {
-  /** What was pressed, in order; what there is when it ended early. */
+  /** The keys pressed, in order, also when the entry ended early. */
   keys: string;
-  /** `complete`: all digits or the end key. `timeout`: nothing more came. `ended`: the session is over. */
+  /** `complete`: all digits or the end key. `timeout`: no further key in time. `ended`: the session is over. */
   end: "complete" | "timeout" | "ended";
 }
 
-/** The input, and the side on which keys are put. */
+/** The input, and the function that feeds it. */
 export interface DtmfSource {
   readonly input: DtmfInput;
   push(key: string): void;

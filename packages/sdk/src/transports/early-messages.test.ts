@@ -49,7 +49,7 @@ test("a client that says too much early loses the rest of it", async () => {
   const half = Buffer.alloc(500 * 1024, 1);
   for (const message of [half, half, half, Buffer.from("lost, too")]) pair.client.send(message);
   pair.client.ping();
-  await once(pair.server, "ping"); // comes after the messages
+  await once(pair.server, "ping"); // arrives after the messages
   await early.peek(1);
   const messages = listen(pair.server);
   pair.client.send("heard");
@@ -62,7 +62,7 @@ test("a client that says too much early loses the rest of it", async () => {
 test("messages without content are not kept without end either", async () => {
   await using pair = await openSocketPair();
   keepEarlyMessages(pair.server);
-  const pinged = once(pair.server, "ping"); // comes after the messages
+  const pinged = once(pair.server, "ping"); // arrives after the messages
   for (let sent = 0; sent < 10_000; sent += 1) pair.client.send("");
   pair.client.ping();
   await pinged;
@@ -88,7 +88,7 @@ test("a look ahead waits for its message, or for the end", async () => {
   assert.equal(await early.peek(0), "one");
 });
 
-/** Collects messages; gives them once so many are there. */
+/** Collects messages; the returned function resolves once there are this many. */
 function listen(socket: WebSocket): (count: number) => Promise<[string, boolean][]> {
   const messages: [string, boolean][] = [];
   let arrived = Promise.withResolvers<void>();

@@ -1,16 +1,16 @@
 import type { RawData, WebSocket } from "ws";
 import { bytesOf, textOf } from "./socket-data.ts";
 
-/** What arrived before the bot listened. */
+/** Messages that arrived before the bot listened. */
 export interface EarlyMessages {
-  /** The text of the message at this place, once it is there; undefined when the socket closed before. */
+  /** Resolves with the text of the message at this position; undefined when the socket closed before. */
   peek(place: number): Promise<string | undefined>;
 }
 
-const EARLY_MAX_BYTES = 1024 * 1024; // what a client may say before the bot listens
-const MESSAGE_COST_BYTES = 256; // what keeping a message takes, an empty one too
+const EARLY_MAX_BYTES = 1024 * 1024; // bounds the messages a client may send before the bot listens
+const MESSAGE_COST_BYTES = 256; // memory per kept message, even an empty one
 
-/** Keeps what arrives before somebody listens and hands it to the first listener, in order. */
+/** Keeps messages until there is a listener, and passes them on in order. */
 export function keepEarlyMessages(socket: WebSocket): EarlyMessages {
   const kept: { data: RawData; isBinary: boolean }[] = [];
   let bytes = 0;

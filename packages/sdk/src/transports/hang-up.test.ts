@@ -17,11 +17,11 @@ import { hangUp } from "./hang-up.ts";
 interface Case {
   carrier: CarrierName;
   start: CarrierMessage;
-  /** Method, path, credentials and body of the request we must make. */
+  /** Method, path, credentials and body of the expected request. */
   expected: { line: string; authorization: string; type: string | undefined; body: string };
   done: number;
   alreadyOver: { status: number; body: string };
-  /** Looks like `alreadyOver` and is not. */
+  /** An answer that resembles `alreadyOver` but is a refusal. */
   refused: { status: number; body: string };
 }
 
@@ -178,7 +178,7 @@ interface Rest extends AsyncDisposable {
   requests: { line: string; headers: IncomingHttpHeaders; body: string }[];
 }
 
-/** A carrier's REST interface that answers as told. */
+/** Starts a carrier's REST interface with the given answer. */
 async function startRest(answer: (response: ServerResponse) => void): Promise<Rest> {
   const requests: Rest["requests"] = [];
   const server = createServer((request, response) => {

@@ -4,7 +4,10 @@ import type { Log } from "../log.ts";
 
 const HANG_UP_MS = 5_000;
 
-/** Ends the phone call over the carrier's REST interface. Never throws: closing the socket is the way out. */
+/**
+ * Ends the phone call over the carrier's REST interface. Never throws: on failure, closing the socket ends the
+ * call.
+ */
 export async function hangUp(
   { carrier, callData }: CarrierStream,
   accounts: CarrierAccounts,

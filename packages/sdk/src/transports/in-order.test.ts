@@ -81,7 +81,7 @@ test("pieces shuffled by up to three places come out whole and in order", () => 
         .sort((left, right) => left.at - right.at || left.number - right.number)
         .map(({ number }) => number);
       const inOrder = createInOrder<number>();
-      // Three more flush what still waits for a piece.
+      // Three more pieces flush any that still wait.
       const next = first + delays.length;
       const passed = [...numbers, next, next + 1, next + 2].flatMap((number) => inOrder.push(number, number));
       assert.deepEqual(

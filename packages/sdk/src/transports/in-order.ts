@@ -1,9 +1,9 @@
-/** Puts numbered pieces back in order within a small window. Every piece comes out, whatever its number. */
+/** Reorders numbered pieces within a small window. Every piece is returned, whatever its number. */
 export interface InOrder<T> {
   push(number: number | undefined, item: T): T[];
 }
 
-const WINDOW = 3; // 60 ms of a phone's audio: more delay would hurt more than a piece in the wrong place
+const WINDOW = 3; // 60 ms of phone audio: a longer delay would be worse than a misplaced piece
 
 export function createInOrder<T>(): InOrder<T> {
   const waiting = new Map<number, T>();
@@ -34,7 +34,7 @@ export function createInOrder<T>(): InOrder<T> {
       return nextInARow();
     }
     if (waiting.size > 0) return [...allWaiting(), ...push(number, item)];
-    // A single number from before is a piece that comes late; two in a row are a counter that has begun again.
+    // A single lower number is a late piece; two in a row mean that the counter has restarted.
     if (!(ahead < 0) || number === afterStray) next = number + 1;
     afterStray = number + 1;
     return [item];

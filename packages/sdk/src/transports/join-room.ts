@@ -9,8 +9,9 @@ import type { Transport, TransportOptions } from "./transport.ts";
 const Claims = z.object({ video: z.object({ room: z.string().min(1) }) });
 
 /**
- * Goes into a room on behalf of whoever the session is with, a caller for instance: others see a person there, whom
- * bots hear. It hears everybody, bots too. Ends with the session, or when the room does; the session goes on then.
+ * Joins a room on behalf of the session's user, such as a caller. Other participants see a person, whom bots hear.
+ * The transport hears everyone, including bots. It ends with the session or the room; the session outlives the
+ * room.
  */
 export async function joinRoom(
   args: RunnerArguments,
@@ -48,7 +49,7 @@ function requireLiveKit(roomUrl: string): string {
   });
 }
 
-/** As the token says it; whether it is right is for the server to check. */
+/** Reads the name from the token; the server verifies the token itself. */
 function roomNameIn(token: string): string {
   try {
     const [, claims = ""] = token.split(".");

@@ -1,31 +1,31 @@
 /** Learns from the carrier how much of the bot's audio has been heard. */
 export interface Marks {
-  /** Asks to be told when everything sent so far has been played. */
+  /** Requests a mark for everything sent so far. */
   place(samples: number, isLast: boolean): void;
   returned(name: string): void;
-  /** What was sent after so many samples will be sent again; what comes back of before is ignored. */
+  /** Notes that audio after this many samples will be sent again; returned marks from before are ignored. */
   rewind(samples: number): void;
-  /** Everything is forgotten; what comes back of before is ignored. */
+  /** Forgets everything; returned marks from before are ignored. */
   clear(generation: number): void;
   stop(): void;
 }
 
 export interface MarksOptions {
-  /** False: the other side never answers, so what was sent counts as heard. */
+  /** False for a carrier that never returns marks: audio then counts as heard once sent. */
   acknowledged: boolean;
   send(name: string): void;
   played(generation: number, samples: number): void;
 }
 
 const OUR_NAME = /^(\d{1,15}):(\d{1,15})$/;
-const ANSWER_MS = 3_000; // who keeps silent for so long counts as one who never answers, until it does
+const ANSWER_MS = 3_000; // a carrier that has not answered for this long is treated as one that never does, until it does
 
 export function createMarks(options: MarksOptions): Marks {
   let generation = 0;
-  let era = 0; // carriers give all marks back when their queue is emptied, heard or not
+  let era = 0; // carriers return all marks when their queue is cleared, whether heard or not
   let placed = 0;
   let heard = 0;
-  let isSilent = false; // it has not answered when it had to
+  let isSilent = false; // the carrier missed its deadline
   let timer: NodeJS.Timeout | undefined;
 
   function setHeard(samples: number): void {
@@ -34,7 +34,7 @@ export function createMarks(options: MarksOptions): Marks {
     options.played(generation, samples);
   }
 
-  // Waiting again for every sentence would make a bot stammer that waits for its queue.
+  // A deadline for every sentence would make a bot pause that waits for its queue.
   function giveUp(samples: number): void {
     isSilent = true;
     setHeard(samples);
@@ -59,7 +59,7 @@ export function createMarks(options: MarksOptions): Marks {
     returned(name) {
       const [, ofEra, samples] = OUR_NAME.exec(name) ?? [];
       if (samples !== undefined) isSilent = false;
-      // Nobody can have heard more than was sent.
+      // No more can have been heard than was sent.
       if (Number(ofEra) === era && Number(samples) <= placed) setHeard(Number(samples));
     },
     rewind: begin,

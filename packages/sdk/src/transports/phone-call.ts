@@ -16,45 +16,46 @@ import type { Log } from "../log.ts";
 import { hangUp } from "./hang-up.ts";
 import type { AudioOutput } from "./transport.ts";
 
-/** The phone call a session is: what can be done with it beside hearing and speaking. */
+/** Controls of a phone call: transfer it, hang up, press keys. */
 export interface PhoneCall {
   readonly carrier: CarrierName;
-  /** The carrier's name of the call. */
+  /** The carrier's identifier of the call. */
   readonly callId: string;
-  /** Who took a call that we placed; undefined unless that was to be found out. */
+  /** Whether a person or a machine answered a call that we placed; undefined unless detection was requested. */
   readonly answeredBy: Answerer | undefined;
   /**
-   * Connects the caller with somebody else: a number such as `+15550100200`, or a SIP address. Resolves when the carrier
-   * has taken it over; the session then ends as `transferred`, and nobody hangs up. Say your last words and await
-   * `drained()` before. Throws when the carrier refuses, and the call goes on with you.
+   * Connects the caller with another number, such as `+15550100200`, or a SIP address. Resolves when the carrier
+   * has taken over; the session then ends as `transferred`.
+   * Say your last words and await `drained()` before. Throws when the carrier refuses; the call then continues
+   * with the bot.
    */
   transfer(to: string, options?: TransferOptions): Promise<void>;
   /** Ends the call at once, and the session as `hung-up`. */
   hangUp(): Promise<void>;
   /**
-   * Presses keys, for a menu at the other end: `0` to `9`, `*`, `#`, `A` to `D`, and `w` for half a second's pause.
-   * Resolves when the carrier has them, or their tones have been played.
+   * Presses keys, for a menu at the other end: `0` to `9`, `*`, `#`, `A` to `D`, and `w` for half a second's
+   * pause. Resolves when the carrier has them, or when their tones were played.
    */
   sendDtmf(keys: string): Promise<void>;
 }
 
 export interface TransferOptions {
-  /** Whom they see calling: one of your numbers. @default what the carrier shows by itself */
+  /** Number shown to the callee: one of your own. @default the carrier's choice */
   callerId?: string;
 }
 
 export interface PhoneCallOptions {
   stream: CarrierStream;
   accounts(): CarrierAccounts;
-  /** Below this the carrier can ask us what to do with the call; undefined where nobody reaches us. */
+  /** Base URL where the carrier can ask what to do with the call; undefined where no carrier can reach us. */
   callbackUrl: string | undefined;
   audioOut: AudioOutput;
   log: Log;
   signal: AbortSignal;
   sendText(text: string): void;
-  /** The carrier is being asked to take the call from us; undefined: it refused. */
+  /** Called when the carrier is asked to take over the call; with undefined when it refused. */
   leaving(reason: "transferred" | "hung-up" | undefined): void;
-  /** The call is no longer ours. */
+  /** Called when the call has left the bot. */
   over(reason: "transferred" | "hung-up"): void;
 }
 

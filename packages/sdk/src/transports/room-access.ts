@@ -1,18 +1,18 @@
 import { AppError, type Invitation } from "@vocalhost/protocol";
 import type { RoomArguments } from "../bot/runner-arguments.ts";
 
-/** What a session in a room has beside what its bot sees. */
+/** Data of a session in a room that the bot does not see. */
 export interface RoomAccess {
   invitations: Invitations;
-  /** How long the bot waits for somebody to talk with; undefined for as long as its session lasts. */
+  /** How long the bot waits for the first person; undefined: as long as the session lasts. */
   connectDeadlineMs: number | undefined;
-  /** Over which somebody can be called into the room. */
+  /** SIP trunk for calling phones into the room. */
   sipTrunk: string | undefined;
-  /** It is there in place of somebody, a caller for instance, and no bot in the eyes of others. */
+  /** Whether it represents a person, such as a caller, and does not appear as a bot to others. */
   isStandIn: boolean;
 }
 
-/** Tokens for those who may still come; each is given away once. */
+/** Tokens for further participants; each is given out once. */
 export interface Invitations {
   next(): Invitation;
 }

@@ -14,7 +14,7 @@ test("one who speaks alone is heard at once, as it came", () => {
 test("two are added up, and what is too loud stays at the edge", () => {
   const { mixer, heard } = listen();
   mixer.push("ann", level(1, FRAME));
-  mixer.push("bob", level(100, FRAME)); // joins: from now on both are waited for
+  mixer.push("bob", level(100, FRAME)); // joins: from now on the mixer waits for both
   mixer.push("ann", level(1, FRAME));
   mixer.push("ann", level(30_000, FRAME));
   mixer.push("bob", level(30_000, FRAME));

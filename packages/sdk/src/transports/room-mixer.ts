@@ -1,9 +1,9 @@
 import { FRAME_MS, samplesIn } from "@vocalhost/audio";
 
-/** Makes one stream of what several people say. No clock: who speaks drives it. */
+/** Mixes the audio of several participants into one stream. It has no clock; incoming audio drives it. */
 export interface RoomMixer {
   push(speaker: string, samples: Int16Array): void;
-  /** They left, or stopped to send. */
+  /** Removes a participant who has left or stopped sending. */
   remove(speaker: string): void;
 }
 
@@ -12,7 +12,7 @@ export interface RoomMixerOptions {
   mixed(samples: Int16Array): void;
 }
 
-const WAIT_MS = 60; // how long one waits for another before it goes on without: more is heard as delay
+const WAIT_MS = 60; // how long the mixer waits for a late participant; waiting longer would be heard as delay
 
 export function createRoomMixer({ sampleRateHz, mixed }: RoomMixerOptions): RoomMixer {
   const frameSamples = samplesIn(FRAME_MS, sampleRateHz);
@@ -44,7 +44,7 @@ export function createRoomMixer({ sampleRateHz, mixed }: RoomMixerOptions): Room
       const before = queues.get(speaker);
       if (queues.size === 0 || (queues.size === 1 && before?.length === 0)) {
         queues.set(speaker, new Int16Array(0));
-        return mixed(samples); // alone: nothing to wait for
+        return mixed(samples); // a single speaker needs no mixing
       }
       queues.set(speaker, before === undefined ? samples : concat(before, samples));
       mixAll();

@@ -9,10 +9,10 @@ import type { Invitations } from "./room-access.ts";
 import { createRoomMixer } from "./room-mixer.ts";
 import type { RoomParticipant, RoomSide, RoomSideEvents } from "./transport.ts";
 
-/** Those who are in a room with the bot: who they are and what they say. */
+/** The other participants of the bot's room and their audio. */
 export interface RoomPeople {
   side(roomName: string): RoomSide;
-  /** Call once joined: those who were there before count too. */
+  /** Announces participants who were there before. Call it once joined. */
   greet(): void;
   close(): void;
 }
@@ -25,7 +25,7 @@ export interface RoomPeopleOptions {
   dial: RoomSide["dial"];
   hear(samples: Int16Array, sampleRateHz: number): void;
   receive(message: unknown): void;
-  /** The first person came, or the last one left. */
+  /** Called when the first person has joined, and when the last one has left. */
   met(isSomebodyThere: boolean): void;
 }
 
@@ -51,7 +51,7 @@ class ListenedPeople implements RoomPeople {
   #isSomebodyThere = false;
   readonly #isBot = (participant: RemoteParticipant): boolean =>
     participant.kind === this.#ParticipantKind.AGENT;
-  // Called from native code's events: what a bot's listener throws ends its own session only.
+  // These run in events of native code: an exception of a bot's listener must end its own session only.
   readonly #guarded =
     <A extends unknown[]>(run: (...args: A) => void) =>
     (...args: A): void => {
@@ -120,7 +120,7 @@ class ListenedPeople implements RoomPeople {
     for (const { ear } of this.#known.values()) ear?.end();
   }
 
-  // A second bot is heard by whoever asks for it; two that hear each other would talk for ever.
+  // Another bot is heard only on request, since two bots that hear each other would talk forever.
   #isHeard(person: Known): boolean {
     const { hear: whom } = this.#options.parts;
     if (typeof whom === "object") return person.identity === whom.only;
@@ -202,7 +202,7 @@ class ListenedPeople implements RoomPeople {
   #received(payload: Uint8Array, participant: RemoteParticipant | undefined): void {
     const message = parseMessage(payload);
     if (message === undefined) return;
-    // What another bot tells its clients is not said to us.
+    // RTVI messages of another bot are meant for its clients.
     if (participant && this.#isBot(participant) && isRtvi(message)) return;
     this.#options.receive(message);
   }
@@ -214,7 +214,7 @@ export function isRtvi(message: unknown): boolean {
   );
 }
 
-/** Anybody in the room can send anything; what is no JSON is nobody's message. */
+/** Any participant can send anything; payloads that are not JSON are ignored. */
 function parseMessage(payload: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(payload)) as unknown;

@@ -12,7 +12,7 @@ const FOR_GOOD_MS = 600_000; // longer than any test
 test("the last person may come back, and is heard", async () => {
   await using far = await openRoom({ room: { departureTimeoutMs: FOR_GOOD_MS } });
   const events = eventsOf(far);
-  const again = await far.join("listener"); // the same identity takes its own place
+  const again = await far.join("listener"); // a second connection with the same identity replaces the first
   await seen(events, [
     "participant-left listener",
     "client-disconnected",

@@ -17,11 +17,11 @@ import { waitFor } from "./wait-for.ts";
 const OPUS_RATES_HZ = [8_000, 12_000, 16_000, 24_000, 48_000];
 const BEST_RATE_HZ = 48_000;
 const CHUNK_MS = 20;
-const LEAD_MS = 60; // held by the native side, so that a short pause of this thread is not heard
+const LEAD_MS = 60; // buffered on the native side, so that a short stall of this thread is not heard
 const CONNECT_MS = 20_000;
-const MESSAGE_MAX_BYTES = 60_000; // the server takes 64 KiB with everything around it
+const MESSAGE_MAX_BYTES = 60_000; // the server accepts 64 KiB, including its envelope
 
-/** Hears and speaks as a participant of a room. */
+/** Creates a transport that joins a room as a participant. */
 export async function createRoomTransport(
   args: RoomArguments,
   parts: TransportParts,
@@ -59,7 +59,7 @@ class JoinedRoom implements RoomConnection {
   readonly #send;
   #generation = 0;
   #isClosing = false;
-  #lonely: NodeJS.Timeout | undefined; // runs while there is nobody to talk with
+  #lonely: NodeJS.Timeout | undefined; // runs while no person is in the room
   readonly #playout;
   readonly #people;
   readonly transport;
@@ -100,7 +100,7 @@ class JoinedRoom implements RoomConnection {
         clearTimeout(this.#lonely);
         this.#emit(isSomebodyThere ? "client-connected" : "client-disconnected");
         if (isSomebodyThere) parts.hooks.connected();
-        // A client that connects anew leaves and joins again, and so does a page that is reloaded.
+        // A client that reconnects leaves and joins again, as does a reloaded page.
         else if (!parts.stay)
           this.#lonely = setTimeout(() => parts.hooks.ended("client-left"), parts.departureTimeoutMs);
       },
@@ -159,7 +159,7 @@ interface Joining {
   source: AudioSource;
 }
 
-// Clients wait for the bot's track before they speak to it, so it is published at once, silent.
+// Clients speak only once the bot's track is there, so it is published at once, silent.
 async function join(livekit: LiveKitClient, { room, args, source }: Joining): Promise<void> {
   const options = { autoSubscribe: true, dynacast: false };
   const { signal } = args;
@@ -173,10 +173,10 @@ async function join(livekit: LiveKitClient, { room, args, source }: Joining): Pr
   await waitFor(self.publishTrack(track, publish), wait);
 }
 
-/** The bot's mouth, as LiveKit wants it. */
+/** The bot's audio track in LiveKit's terms. */
 interface Sound {
   readonly source: AudioSource;
-  /** Of what it plays. */
+  /** Sample rate of the track. */
   readonly rateHz: number;
   play(samples: Int16Array): void;
   clear(): void;
@@ -193,7 +193,7 @@ function createSound(livekit: LiveKitClient, outputHz: number): Sound {
     play(samples) {
       if (!isOpen || samples.length === 0) return;
       const frame = new livekit.AudioFrame(samples.slice(), rateHz, 1, samples.length);
-      source.captureFrame(frame).catch(() => undefined); // it was closed meanwhile
+      source.captureFrame(frame).catch(() => undefined); // the source was closed meanwhile
     },
     clear: () => source.clearQueue(),
     async close() {
@@ -203,7 +203,7 @@ function createSound(livekit: LiveKitClient, outputHz: number): Sound {
   };
 }
 
-/** One message after the other, in the order in which the bot said them. */
+/** Sends messages one at a time, in the bot's order. */
 function createSender(room: Room, log: TransportParts["hooks"]["log"]): (message: unknown) => void {
   let before = Promise.resolve();
   return (message) => {

@@ -2,32 +2,32 @@ import type { RunnerArguments } from "../bot/runner-arguments.ts";
 import type { Transport } from "./transport.ts";
 import type { Log } from "../log.ts";
 
-/** What a session wants to know of the transports its bot creates. */
+/** Callbacks by which a session observes the transports that its bot creates. */
 export interface SessionHooks {
   readonly log: Log;
-  /** The session closes it when the bot settles. */
+  /** Registers a transport; the session closes it when the bot settles. */
   transportCreated(transport: Transport, lastWords?: LastWords): void;
-  /** Somebody spoke, pressed a key or sent a message: the session is not idle. */
+  /** Called on speech, keys and messages: the session is not idle. */
   active?(): void;
-  /** How long it may be idle, where the bot says so itself; null: for ever. */
+  /** Sets the idle timeout that the bot asked for; null: never. */
   idleAfter?(seconds: number | null): void;
-  /** Somebody to talk with is there; for transports whose door cannot see them come. */
+  /** Called when a person is there, by transports whose clients connect elsewhere. */
   connected(): void;
-  /** The bot's code failed outside its own promise, for instance in a listener. */
+  /** Called when the bot's code failed outside its own promise, for instance in a listener. */
   failed(error: unknown): void;
-  /** The client is gone or asked for the end. */
+  /** Called when the client is gone or asked to end the session. */
   ended(reason: EndReason): void;
 }
 
-/** What is still to be heard when the bot has returned. */
+/** Audio still to be heard when the bot has returned. */
 export interface LastWords {
-  /** How long it may take; undefined: as long as the session gives everybody. */
+  /** Longest time it may take; undefined: the session's default. */
   readonly maxMs: number | undefined;
-  /** It took too long: the rest is lost, and somebody should know. */
+  /** Drops the rest, and reports it. */
   giveUp(): void;
 }
 
-/** Why a session ends; `reason` of the error that its signal aborts with. */
+/** Reason for the end of a session; `reason` of the error that its signal aborts with. */
 export type EndReason =
   | "bot-finished"
   | "bot-failed"
@@ -43,12 +43,12 @@ export type EndReason =
 
 const logs = new WeakMap<Transport, Log>();
 
-/** For what works on a transport and has something to say about it. */
+/** Gives a transport a log, for code that works on transports. */
 export function attachLog(transport: Transport, log: Log): void {
   logs.set(transport, log);
 }
 
-/** Undefined for a transport that is not ours. */
+/** Returns a transport's log; undefined for a transport of another origin. */
 export function logOf(transport: Transport): Log | undefined {
   return logs.get(transport);
 }

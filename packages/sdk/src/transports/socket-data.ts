@@ -1,6 +1,6 @@
 import type { RawData } from "ws";
 
-/** The bytes of a WebSocket message, whichever form they arrived in. */
+/** Returns the bytes of a WebSocket message, in whichever form they arrived. */
 export function bytesOf(data: RawData): Buffer {
   if (Array.isArray(data)) return Buffer.concat(data);
   return data instanceof ArrayBuffer ? Buffer.from(data) : data;

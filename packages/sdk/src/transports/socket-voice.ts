@@ -5,31 +5,34 @@ import { preparePacing, type Line } from "../pacing/pacing-thread.ts";
 import { takeOverSocket } from "../pacing/take-over-socket.ts";
 import { voiceMessage } from "../pacing/voice-message.ts";
 
-/** The bot's voice on its way out over a WebSocket, at real time. */
+/** The bot's voice on its way out over a WebSocket, in real time. */
 export interface SocketVoice {
   play(samples: Int16Array): void;
   clear(): void;
   pause(paused: boolean): void;
-  /** Takes back what was sent after so many samples since the last `clear`. */
+  /** Takes back audio sent after this many samples since the last `clear`, to send it again. */
   rewind(playedSamples: number): void;
   stop(): void;
 }
 
 export interface SocketVoiceHandlers {
-  /** Samples sent since the last `clear`, and whether nothing is left. */
+  /** Called with the samples sent since the last `clear`, and whether the queue is empty. */
   progress(playedSamples: number, isLast: boolean): void;
   speaking(speaking: boolean): void;
-  /** The other side does not read. */
+  /** Called when the other side does not read. */
   unread(bytes: number): void;
   failed(error: unknown): void;
 }
 
-/** Somebody is about to come over a WebSocket: what their voice needs is started meanwhile, behind the answer they wait for. */
+/** Starts the pacing thread ahead of a WebSocket that is about to connect, so that it causes no delay. */
 export function prepareSocketVoice(): void {
   setImmediate(preparePacing);
 }
 
-/** Paced by a thread of its own, so that a bot that keeps its thread busy makes no gaps; by this one if need be. */
+/**
+ * Opens a voice paced by a thread of its own, so that a busy bot causes no gaps; without a shareable socket, by
+ * this thread.
+ */
 export function openSocketVoice(
   socket: WebSocket,
   settings: VoiceSettings,
@@ -50,7 +53,7 @@ function openThreadVoice(
     try {
       switch (news.type) {
         case "progress":
-          // What was on its way when we changed our mind is about something else.
+          // Progress sent before the last `clear` or `rewind` is outdated.
           return news.era === era ? on.progress(news.playedSamples, news.isLast) : undefined;
         case "speaking":
           return on.speaking(news.speaking);

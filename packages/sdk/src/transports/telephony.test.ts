@@ -211,14 +211,14 @@ test("messages for applications do not reach telephones", async () => {
 test("a carrier that does not read is left", async () => {
   await using call = await connect({ event: "start", start: { streamSid: "M".repeat(256), callSid: "CA1" } });
   call.client.pause();
-  // Audio goes at real time; interruptions go at once.
+  // Audio is sent in real time, interruptions at once.
   const deadlineMs = performance.now() + patientMs(20_000);
   while (call.calls.length === 0 && performance.now() < deadlineMs) {
     for (let interruptions = 0; interruptions < 1_000; interruptions += 1) {
       call.speak(1);
       call.transport.audioOut.clear();
     }
-    await pause(50); // the thread that writes has its own work with them
+    await pause(50); // gives the writing thread time for them
   }
   assert.equal(call.calls[0], "ended: client-lost");
 });
@@ -236,7 +236,7 @@ function nameOf(message: CarrierMessage): string {
   return (message["mark"] as { name: string }).name;
 }
 
-/** A carrier's REST interface; its address and account are in the environment until the test ends. */
+/** Starts a carrier's REST interface; its address and account are in the environment until the test ends. */
 async function startRest(context: TestContext): Promise<{ requests: string[]; onRequest: () => void }> {
   const rest = { requests: [] as string[], onRequest: (): void => undefined };
   const server = createServer((request, response) => {
@@ -351,7 +351,7 @@ async function connect(start: object, options: TransportOptions = {}, early: obj
     heardLevels,
     roundLevels: async (count: number) =>
       (await heardLevels(count)).map((level) => Math.round(level / 500) * 500),
-    /** Everything sent before has been taken in by the other side. */
+    /** Resolves when the other side has processed everything sent before. */
     async settled() {
       const pong = once(pair.client, "pong");
       pair.client.ping();

@@ -18,13 +18,13 @@ import type { AudioOutput } from "./transport.ts";
 import { textOf } from "./socket-data.ts";
 import { openSocketVoice, type SocketVoice } from "./socket-voice.ts";
 
-const LEAD_MS = 120; // played from the carrier's queue while the network stutters; `clear` empties it
-const REWIND_MS = 2_000; // more than a carrier holds, its delay included
+const LEAD_MS = 120; // buffered at the carrier against network jitter; `clear` empties it
+const REWIND_MS = 2_000; // more than a carrier buffers, including its delay
 const UNREAD_MAX_BYTES = 256 * 1024;
-const LOG_EVERY_MS = 60_000; // fifty messages a second may be too large
-const PAYLOAD_PLACE = "payload-goes-here"; // no carrier's identifier
+const LOG_EVERY_MS = 60_000; // up to fifty messages a second may be too large
+const PAYLOAD_PLACE = "payload-goes-here"; // does not occur in any carrier's identifiers
 
-/** Hears and speaks through a carrier's media stream: a phone call. */
+/** Creates a transport over a carrier's media stream, for a phone call. */
 export function createTelephonyTransport(
   args: WebSocketArguments,
   parts: TransportParts,
@@ -40,7 +40,7 @@ class CarrierSocket {
   readonly #inOrder = createInOrder<string>();
   #callIsOver = false;
   #loggedAtMs = -Infinity;
-  #leaving: "transferred" | "hung-up" | undefined; // the carrier may act before it answers
+  #leaving: "transferred" | "hung-up" | undefined; // the carrier may end the stream before it answers the request
   readonly #marks;
   readonly #voice;
   readonly transport;
@@ -77,7 +77,7 @@ class CarrierSocket {
         sampleRateHz: this.#parts.outputHz,
         wireHz: this.#stream.sends.sampleRateHz,
         chunkMs: this.#stream.chunkMs,
-        leadMs: Math.max(LEAD_MS, this.#stream.chunkMs), // less than a piece would be nothing
+        leadMs: Math.max(LEAD_MS, this.#stream.chunkMs), // a lead below one chunk would have no effect
         rewindMs: REWIND_MS,
         maxQueuedMs: this.#parts.maxQueuedOutMs,
         unreadMaxBytes: UNREAD_MAX_BYTES,
@@ -108,12 +108,12 @@ class CarrierSocket {
       pause: (paused, heardSamples) => {
         this.#voice.pause(paused);
         if (!paused || !this.#stream.acknowledgesMarks) return;
-        // The carrier holds what the caller has not heard yet: it forgets that, and gets it again.
+        // The carrier's buffer is cleared, and its unheard audio is sent again later.
         this.#voice.rewind(heardSamples);
         this.#marks.rewind(heardSamples);
         this.#sendText(this.#stream.clear());
       },
-      send: () => undefined, // telephones do not read messages
+      send: () => undefined, // phones have no message channel
       close: () => this.#close(),
       call: (output) => this.#createCall(output),
     };
@@ -122,7 +122,7 @@ class CarrierSocket {
   async #close(): Promise<void> {
     this.#voice.stop();
     this.#marks.stop();
-    // Closing first would let the call go on with the carrier's next instruction, which may be what is wanted.
+    // If the socket closed first, the call would continue with the carrier's next instruction.
     if (
       this.#parts.hangUpOnReturn &&
       !this.#callIsOver &&
@@ -160,7 +160,7 @@ class CarrierSocket {
         if (event) this.#onEvent(event);
       });
     });
-    // Before the session's own listener, which knows of no transfer.
+    // Runs before the session's own listener, which does not know about transfers.
     this.#socket.prependOnceListener("close", () => {
       this.#callIsOver = true;
       if (this.#leaving) this.#parts.hooks.ended(this.#leaving);

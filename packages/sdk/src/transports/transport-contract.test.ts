@@ -7,7 +7,7 @@ import type { AudioDrop } from "./transport.ts";
 import { closeFarRooms, openRoom } from "../testing/far-room.ts";
 import { closeFarEnds, farEnds, openPeer, type FarEnd, type HeardPiece } from "../testing/far-ends.ts";
 
-// What a bot may rely on whatever it is connected by. One list of promises, kept by every kind of connection.
+// Promises to bots that every kind of connection keeps.
 
 after(closeFarEnds);
 after(closeFarRooms);
@@ -36,7 +36,7 @@ for (const { name, open } of [...farEnds, { name: "room", open: openRoom }]) {
     const cut = audioOut.clear();
     assert.deepEqual(await drained, cut);
     assert.ok(cut.interrupted);
-    // Clients play what was sent, carriers forget it: they hold up to 400 ms.
+    // Clients play what was already sent, carriers drop it; they buffer up to 400 ms.
     assert.ok(cut.playedMs > 0 && cut.playedMs < patientMs(300), `${cut.playedMs} ms`);
     audioOut.write({ samples: tone(200), sampleRateHz: RATE_HZ });
     assert.deepEqual(await audioOut.drained({ timeoutMs: patientMs(5_000) }), {
@@ -46,7 +46,7 @@ for (const { name, open } of [...farEnds, { name: "room", open: openRoom }]) {
   });
 
   test(`${name}: nothing of what was cut off is heard later`, async () => {
-    const sampleRateHz = 22_050; // nobody's own: it is converted everywhere
+    const sampleRateHz = 22_050; // native to no connection, so it is always resampled
     await using end = await open({ audioOut: { sampleRateHz } });
     const { audioOut } = end.transport;
     audioOut.write({ samples: tone(1_000, sampleRateHz), sampleRateHz });
@@ -131,7 +131,7 @@ const RATE_HZ = 24_000;
 const TONE_LEVEL = 12_000;
 const WINDOW_MS = 20;
 
-/** 400 Hz: whole periods in every 20 ms, so pieces join. */
+/** 400 Hz: whole periods in every 20 ms, so that pieces join without a click. */
 function tone(ms: number, rateHz = RATE_HZ): Int16Array {
   return Int16Array.from({ length: samplesIn(ms, rateHz) }, (_, at) =>
     Math.round(TONE_LEVEL * Math.sin((2 * Math.PI * 400 * at) / rateHz)),
@@ -144,7 +144,7 @@ function heardMs(end: FarEnd, wantedMs: number): Promise<unknown> {
   return until(() => soFarMs() >= wantedMs, 5_000, `${wantedMs} ms of the bot's voice`);
 }
 
-/** The peak of every 20 ms. */
+/** Returns the peak of every 20 ms. */
 function loudness(pieces: HeardPiece[]): number[] {
   return pieces.flatMap(({ samples, sampleRateHz }) => {
     const window = samplesIn(WINDOW_MS, sampleRateHz);

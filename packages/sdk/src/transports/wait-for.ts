@@ -6,7 +6,7 @@ export interface WaitForOptions extends WaitOptions {
   onGiveUp?: () => void;
 }
 
-/** Waits for a promise until the signal aborts or the time is up, and leaves nothing behind. */
+/** Waits for a promise until the signal aborts or the timeout expires, and removes its timer and listener. */
 export async function waitFor<T>(promise: Promise<T>, options: WaitForOptions): Promise<T> {
   const { signal, timeoutMs } = options;
   if (!signal && timeoutMs === undefined) return promise;

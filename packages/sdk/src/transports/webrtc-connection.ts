@@ -4,10 +4,10 @@ import type { MediaRates } from "../media/messages.ts";
 import type { ConnectionEvents, WebRtcConnection } from "../bot/runner-arguments.ts";
 import { createListeners } from "../listeners.ts";
 
-/** The connection as the session server and the transport use it. */
+/** A peer connection as the session server and the transport use it. */
 export interface OpenConnection extends WebRtcConnection {
   renegotiate(sdp: string): Promise<string>;
-  /** Builds a new peer in place of the old one, under a new identifier. */
+  /** Replaces the peer by a new one, with a new identifier. */
   rebuild(sdp: string): Promise<string>;
   addCandidates(candidates: IceCandidate[]): void;
   attach(rates: MediaRates, handler: ConnectionHandler): void;
@@ -27,13 +27,13 @@ export interface ConnectionHandler {
 export interface OpenConnectionOptions {
   media: Pick<MediaHost, "open">;
   sdp: string;
-  /** Called with the reason when the connection is over; the last call. */
+  /** Called last, with the reason, when the connection is over. */
   closed(end: Extract<MediaNews, { type: "closed" }>): void;
-  /** The bot's own code threw while it was told something. */
+  /** Called when a listener of the bot threw. */
   failed(error: unknown): void;
 }
 
-const EARLY_MESSAGES_MAX = 50; // clients greet before the bot is there to listen
+const EARLY_MESSAGES_MAX = 50; // clients send a greeting before the bot listens
 
 export async function openConnection(
   options: OpenConnectionOptions,

@@ -2,7 +2,7 @@ import type { WebRtcArguments } from "../bot/runner-arguments.ts";
 import { assembleTransport, type AssembledTransport, type TransportParts } from "./assemble-transport.ts";
 import type { OpenConnection } from "./webrtc-connection.ts";
 
-/** Hears and speaks through a browser's peer connection. */
+/** Creates a transport over a browser's peer connection. */
 export function createWebRtcTransport(args: WebRtcArguments, parts: TransportParts): AssembledTransport {
   const connection = args.webrtcConnection as OpenConnection;
   const transport = assembleTransport(args, parts, {
@@ -13,7 +13,7 @@ export function createWebRtcTransport(args: WebRtcArguments, parts: TransportPar
     close: () => connection.close(),
   });
   const { audioIn, audioOut, receive, emit } = transport.inner;
-  if (connection.state === "connected") emit("client-connected"); // it was quicker than the bot
+  if (connection.state === "connected") emit("client-connected"); // the client connected before the bot was ready
   connection.on("connected", () => emit("client-connected"));
   connection.on("disconnected", () => emit("client-disconnected"));
   connection.attach(

@@ -11,13 +11,13 @@ import {
 import { bytesOf } from "./socket-data.ts";
 import { openSocketVoice, type SocketVoice } from "./socket-voice.ts";
 
-const CLIENT_RATE_HZ = 24_000; // released clients play everything at this rate, whatever the frame says
-const LEAD_MS = 80; // their player has no buffer against a stutter; more would outlast an interruption
-const CHUNK_MS = 40; // what released clients play smoothly without a buffer of their own
-const BROWSER_LIBRARY = "@pipecat-ai/client-js"; // complains in the console about frames it does not know
-const UNREAD_MAX_BYTES = 1024 * 1024; // a client that stops reading must not fill our memory
+const CLIENT_RATE_HZ = 24_000; // released clients play all audio at this rate, whatever the frame says
+const LEAD_MS = 80; // released clients cannot buffer against jitter; a larger lead would outlast an interruption
+const CHUNK_MS = 40; // released clients play this smoothly without a buffer of their own
+const BROWSER_LIBRARY = "@pipecat-ai/client-js"; // logs an error for every frame it does not know
+const UNREAD_MAX_BYTES = 1024 * 1024; // bounds memory for a client that stops reading
 
-/** Hears and speaks through protobuf frames on a plain WebSocket. */
+/** Creates a transport over protobuf frames on a plain WebSocket. */
 export function createWebSocketTransport(
   args: WebSocketArguments,
   parts: TransportParts,
@@ -92,7 +92,7 @@ class FrameSocket {
       clear: (next) => {
         this.#generation = next;
         this.#voice.clear();
-        // Clients that know the frame forget what they have not played yet.
+        // Clients that know this frame drop audio they have not played yet.
         if (this.#knowsInterruption && (this.#isQueued || this.#isHeard))
           this.#sendBytes(encodeFrame({ kind: "interruption", id: 0, name: "interruption" }));
         this.#isQueued = false;
@@ -153,7 +153,7 @@ class FrameSocket {
   }
 }
 
-// A client's mistake, unlike the same error thrown by the bot that gets the message.
+// Marks invalid JSON as the client's mistake, unlike a SyntaxError of the bot that gets the message.
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,7 +1,7 @@
 import type { OpusDecoder } from "../opus.ts";
 import type { RtpPacket } from "./rtp.ts";
 
-/** Decodes packets that are in order, and stands in for the missing ones. */
+/** Decodes packets in order, and conceals missing ones. */
 export function createFrameSource(options: FrameSourceOptions): FrameSource {
   const { decoder, deliver, stats } = options;
   let packetMs = 20;
@@ -29,7 +29,7 @@ export function createFrameSource(options: FrameSourceOptions): FrameSource {
 
   return {
     play(packet) {
-      if (packet.payload.length === 0) return; // only padding: takes a number, carries no sound
+      if (packet.payload.length === 0) return; // padding only: it has a number and no sound
       const samples = attempt(() => decoder.decode(packet.payload));
       if (samples) packetMs = (samples.length * 1000) / decoder.sampleRateHz;
       expectedTimestamp = packet.timestamp + packetMs * TIMESTAMPS_PER_MS;
@@ -41,7 +41,7 @@ export function createFrameSource(options: FrameSourceOptions): FrameSource {
       deliver(samples);
     },
     fill(missing, next) {
-      // A sender that was silent in between leaves more time than the lost packets held.
+      // A sender that paused has a larger timestamp gap than the lost packets explain.
       const gap = (next.timestamp - (expectedTimestamp ?? next.timestamp)) | 0;
       const steps = Math.floor(gap / missing / TIMESTAMPS_PER_MS / SHORTEST_FRAME_MS);
       const durationMs = Math.min(packetMs, steps * SHORTEST_FRAME_MS);
@@ -59,20 +59,20 @@ export function createFrameSource(options: FrameSourceOptions): FrameSource {
 export interface FrameSourceOptions {
   decoder: OpusDecoder;
   deliver: (samples: Int16Array) => void;
-  /** Counted up in place. */
+  /** Counters, increased in place. */
   stats: { recovered: number; concealed: number; corrupt: number };
 }
 
 export interface FrameSource {
   play(packet: RtpPacket): void;
-  /** Stands in for so many lost packets before `next`. */
+  /** Conceals this many lost packets before `next`. */
   fill(missing: number, next: RtpPacket): void;
   restart(): void;
 }
 
-// Longer guesses turn into a drone.
+// Longer concealment sounds like a drone.
 const MAX_CONCEALED_IN_A_ROW = 3;
-// RFC 7587: the clock of Opus timestamps, whatever the rate of the sound.
+// RFC 7587: Opus timestamps count at 48 kHz, whatever the rate of the sound.
 const TIMESTAMPS_PER_MS = 48;
 const SHORTEST_FRAME_MS = 2.5;
 

@@ -8,7 +8,7 @@ test("counts what was lost since the report before, and in all, over the wrap of
   const { receive, report } = start(65_500);
   for (let at = 0; at < 100; at += 1) if (at % 4 !== 3) receive(at);
   const first = report();
-  assert.deepEqual([first?.fractionLost, first?.lost], [Math.floor((256 * 24) / 99), 24]); // the last one is not missed yet
+  assert.deepEqual([first?.fractionLost, first?.lost], [Math.floor((256 * 24) / 99), 24]); // the last one is not counted as lost yet
   for (let at = 100; at < 150; at += 1) receive(at);
   const second = report();
   assert.deepEqual([second?.fractionLost, second?.lost], [Math.floor(256 / 51), 25]);

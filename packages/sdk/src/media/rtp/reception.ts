@@ -1,12 +1,12 @@
 import type { ReceptionReport } from "./rtcp.ts";
 import type { RtpPacket } from "./rtp.ts";
 
-/** What has arrived of one stream, as RFC 3550 counts it: for the sender's own figures and its encoder. */
+/** Reception statistics of a stream as RFC 3550 defines them; the sender adapts its encoder to them. */
 export interface Reception {
   receive(packet: RtpPacket): void;
-  /** The sender told its time. */
+  /** Notes the sender's report of its clock. */
   senderReported(sender: { ssrc: number; reportId: number }): void;
-  /** What to tell the sender; undefined while there is nothing new. */
+  /** Returns a report for the sender; undefined when nothing new has arrived. */
   report(): ReceptionReport | undefined;
 }
 
@@ -34,7 +34,7 @@ export function createReception({ clockRateHz, nowMs }: ReceptionOptions): Recep
   function measureJitter(of: Stream, timestamp: number): void {
     const transit = (nowMs() * clockRateHz) / 1000 - timestamp;
     const difference = Math.abs(transit - (of.transit ?? transit));
-    if (difference < clockRateHz) of.jitter += (difference - of.jitter) / 16; // more is a clock that wrapped
+    if (difference < clockRateHz) of.jitter += (difference - of.jitter) / 16; // a larger value is a wrapped clock
     of.transit = transit;
   }
 

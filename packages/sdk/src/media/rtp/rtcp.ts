@@ -1,27 +1,27 @@
-/** What a receiver tells of a stream it gets: RFC 3550, section 6.4. */
+/** A receiver's report on a stream: RFC 3550, section 6.4. */
 export interface ReceptionReport {
   ssrc: number;
   /** Since the report before, 0 to 255 of 256. */
   fractionLost: number;
   /** Since the beginning. */
   lost: number;
-  /** With the count of wraps in the upper bits. */
+  /** Includes the count of wraps in the upper bits. */
   highestSequence: number;
   /** In units of the stream's clock. */
   jitter: number;
-  /** The middle of the time of the last sender report, 0 before there was one. */
+  /** The middle 32 bits of the last sender report's time; 0 before the first. */
   lastReport: number;
   /** In units of 1/65536 s. */
   delaySinceLastReport: number;
 }
 
-/** What the other side says: of its own stream's clock, and of how ours arrives. */
+/** The other side's report: its own stream's clock, and the reception of ours. */
 export interface RtcpNews {
   sender: { ssrc: number; reportId: number } | undefined;
   receptions: Pick<ReceptionReport, "ssrc" | "fractionLost">[];
 }
 
-/** Reads what of a compound packet concerns us. Never throws. */
+/** Reads the relevant parts of a compound packet. Never throws. */
 export function readRtcp(compound: Buffer): RtcpNews {
   const news: RtcpNews = { sender: undefined, receptions: [] };
   for (let place = 0; place + HEADER_BYTES <= compound.length;) {

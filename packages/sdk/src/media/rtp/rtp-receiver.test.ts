@@ -6,10 +6,9 @@ import type { OpusDecoder } from "../opus.ts";
 import { createRtpReceiver } from "./rtp-receiver.ts";
 import type { RtpPacket } from "./rtp.ts";
 
-// In these rows "3" is packet 3 arriving, "+60" lets time pass and polls, "~60" lets it pass only.
-// A packet can be 3x corrupt, 3- without a copy of the one before, 3e empty, 3s of another source,
-// 3@800 stamped 800 ms, 3/40 40 ms long. What is heard: "5" packet 5, "f5" the one before it
-// recovered from it, "c20" 20 ms of concealment.
+// Steps: "3" is packet 3 arriving, "+60" advances time and polls, "~60" advances time only. A packet can be 3x
+// corrupt, 3- without a copy of the one before, 3e empty, 3s of another source, 3@800 stamped 800 ms, 3/40 40 ms
+// long. Heard: "5" packet 5, "f5" the one before it recovered from it, "c20" 20 ms of concealment.
 const table: [name: string, steps: string, heard: string, stats?: string][] = [
   ["in order", "1 2 3", "1 2 3", "received 3, lost 0"],
   ["swapped", "1 3 2 4", "1 2 3 4", "lost 0, late 0"],

@@ -3,9 +3,8 @@ import type { OpusDecoder } from "../opus.ts";
 import type { RtpPacket } from "./rtp.ts";
 
 /**
- * Puts packets in order and fills the holes. There is no playout clock: a packet in order is
- * delivered at once, since a bot has no loudspeaker to keep fed. Never throws by itself, whatever
- * arrives.
+ * Puts packets in order and conceals missing ones. It has no playout clock: packets in order are delivered at
+ * once, since a bot has no loudspeaker to keep fed. Never throws by itself, whatever arrives.
  */
 export function createRtpReceiver(options: RtpReceiverOptions): RtpReceiver {
   return new OrderedReceiver(options);
@@ -20,7 +19,7 @@ class OrderedReceiver implements RtpReceiver {
   readonly #seen = createSeenNumbers();
   #ssrc: number | undefined;
   #expectedNumber = 0;
-  // Sorted; all of them come after the first hole.
+  // Sorted; all of them come after the first missing packet.
   readonly #held: HeldPacket[] = [];
 
   constructor(options: RtpReceiverOptions) {
@@ -115,33 +114,33 @@ class OrderedReceiver implements RtpReceiver {
 
 export interface RtpReceiverOptions {
   decoder: OpusDecoder;
-  /** Called during `receive` and `poll`, in order; each array is the callee's own. */
+  /** Called during `receive` and `poll`, in order; each array belongs to the callee. */
   deliver: (samples: Int16Array) => void;
   nowMs: () => number;
-  /** How long a packet is held because one before it is missing. @default 60 */
+  /** How long a packet is held when one before it is missing, in milliseconds. @default 60 */
   waitMs?: number;
-  /** So many packets after a hole end the wait early. @default 5 */
+  /** Number of packets after a missing one that end the wait early. @default 5 */
   maxHeldPackets?: number;
 }
 
 export interface RtpReceiver {
   receive(packet: RtpPacket): void;
-  /** Gives up on what has been missing for too long. To be called at `nextDeadlineMs`, or often. */
+  /** Gives up on packets that are overdue. Call it at `nextDeadlineMs`, or often. */
   poll(): void;
-  /** When `poll` has something to do, undefined while nothing is missing. */
+  /** Returns when `poll` has something to do; undefined while nothing is missing. */
   nextDeadlineMs(): number | undefined;
   readonly stats: Readonly<RtpReceiverStats>;
 }
 
 export interface RtpReceiverStats {
   received: number;
-  /** Given up waiting for; `recovered` and part of `concealed` are among them. */
+  /** Packets given up; includes `recovered` and part of `concealed`. */
   lost: number;
-  /** Lost, and restored from the copy in the packet after. */
+  /** Lost packets restored from the copy in the next one. */
   recovered: number;
-  /** Lost or corrupt, and replaced by a guess. */
+  /** Lost or corrupt packets replaced by concealment. */
   concealed: number;
-  /** Arrived after they had been given up. */
+  /** Packets that arrived after they had been given up. */
   late: number;
   duplicate: number;
   corrupt: number;
@@ -152,7 +151,7 @@ interface HeldPacket {
   arrivedMs: number;
 }
 
-// A sender that jumps further has restarted; at 20 ms a packet this is 10 s.
+// A larger jump means that the sender restarted; at 20 ms a packet this is 10 s.
 const MAX_JUMP = 500;
 function createSeenNumbers(): { has(n: number): boolean; add(n: number): void; clear(): void } {
   const slots = new Int32Array(1024).fill(-1); // a power of two above MAX_JUMP
@@ -163,7 +162,7 @@ function createSeenNumbers(): { has(n: number): boolean; add(n: number): void; c
   };
 }
 
-/** How far the first 16-bit number is ahead of the second, over the wrap. */
+/** Returns how far the first 16-bit number is ahead of the second, with wrap-around. */
 function distance(sequenceNumber: number, from: number): number {
   return ((sequenceNumber - from) << 16) >> 16;
 }

@@ -1,4 +1,4 @@
-/** Undefined for anything that is not RTP, such as RTCP on the same port. Never throws. */
+/** Returns undefined for bytes that are not RTP, such as RTCP on the same port. Never throws. */
 export function parseRtpPacket(bytes: Uint8Array): RtpPacket | undefined {
   if (bytes.length < FIXED_HEADER_BYTES) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -29,7 +29,7 @@ export function parseRtpPacket(bytes: Uint8Array): RtpPacket | undefined {
   };
 }
 
-/** Numbers beyond their field's width wrap around, so that callers may simply count up. */
+/** Numbers beyond their field's width wrap around, so that callers can simply count up. */
 export function writeRtpPacket(packet: RtpPacket): Buffer {
   const bytes = Buffer.allocUnsafe(FIXED_HEADER_BYTES + packet.payload.length);
   bytes[0] = RTP_VERSION << 6;

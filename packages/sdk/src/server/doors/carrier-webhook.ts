@@ -12,7 +12,7 @@ import type { SessionHost } from "./door.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Called by carriers, who send forms; a signature stands in for the checks made of pages. */
+    /** Marks routes for carriers, which send forms; a signature replaces the checks for browsers. */
     webhook?: boolean;
   }
 }
@@ -24,11 +24,11 @@ interface WebhookRequest {
 
 const WEBHOOK_MAX_BYTES = 64 * 1024;
 
-/** `POST /`: a carrier asks what to do with a call and is told to stream it to us. */
+/** `POST /`: answers a carrier's webhook with the instruction to stream the call to us. */
 export function mountCarrierWebhook(server: SessionHost): void {
   void server.app.register(async (scope: FastifyInstance) => {
     scope.removeAllContentTypeParsers();
-    // Signatures cover the body to the letter.
+    // Signatures cover the exact bytes of the body.
     scope.addContentTypeParser(
       "*",
       { parseAs: "string", bodyLimit: WEBHOOK_MAX_BYTES },
@@ -55,7 +55,7 @@ interface TransferRequest {
   Querystring: { to?: string; callerId?: string };
 }
 
-/** Carriers ask what a call that we placed or transferred is to do. What they are told is all in the question. */
+/** Answers carriers that ask what to do with a placed or transferred call. The query holds everything needed. */
 function mountCallQuestions(scope: FastifyInstance, server: SessionHost): void {
   const options = { config: { webhook: true } };
   scope.post<AnswerRequest>("/calls/answer/:carrier", options, async (request, reply) => {

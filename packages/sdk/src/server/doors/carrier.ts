@@ -24,19 +24,19 @@ import type { Door, SessionHost } from "./door.ts";
 import { tieToSocket } from "./socket-client.ts";
 
 interface Admission {
-  /** The session made for this call beforehand, if there was one. */
+  /** The session created for this call beforehand, if any. */
   session: Session | undefined;
-  /** Whether a token, a signature or our own page vouches for the caller. */
+  /** Whether a token, a signature or our own page authenticates the caller. */
   vouched: boolean;
 }
 
 const OPENING_MS = 10_000; // carriers name the call at once
 
-/** `/ws` and `/ws/{token}`: a carrier streams a phone call, which becomes a session. */
+/** `/ws` and `/ws/{token}`: a carrier's stream of a phone call becomes a session. */
 export const carrierDoor: Door = {
   names: carrierNames,
   paths: ["/ws", "/ws/"],
-  // A carrier's socket needs no session until it comes, unless there is something to remember for it.
+  // A session is created with the socket, unless the start has data to keep for it.
   async start({ server, request, transport, input: { body, dialout } }) {
     prepareSocketVoice();
     if (dialout && isCarrier(transport))
@@ -63,7 +63,7 @@ const callbackUrls = new WeakMap<Session, string>();
 
 function mountCarrierSockets(server: SessionHost): void {
   const admissions = new WeakMap<FastifyRequest<SocketRequest>, Admission>();
-  // The router cuts named parts of a path at 100 characters; a token has more.
+  // The router limits named parameters to 100 characters; tokens are longer.
   for (const path of ["/ws", "/ws/*"]) {
     server.app.get<SocketRequest>(
       path,
@@ -96,12 +96,12 @@ async function admit(server: SessionHost, request: FastifyRequest<SocketRequest>
       message: "The session of this token is over, or is not a phone call",
     });
   const isSigned = await isUpgradeSigned(server, request);
-  // A browser always names its origin, and `admitSocket` let only our own pages pass.
+  // Browsers always send an origin, and `admitSocket` accepted our own pages only.
   const vouched = sessionId !== undefined || isSigned || request.headers.origin !== undefined;
   return { session, vouched };
 }
 
-/** Throws when there is a signature that is not the carrier's. */
+/** Returns whether the upgrade is signed. Throws when the signature is invalid. */
 async function isUpgradeSigned(
   server: SessionHost,
   request: FastifyRequest<SocketRequest>,
@@ -141,7 +141,7 @@ async function takeCall(
   if (admission.session?.state === "ended") throw new CarrierError("The session of this call is over");
   const session = admission.session ?? server.sessions.create({ transport: stream.carrier, body: undefined });
   const reachedAs = server.socketBase(request).replace(/^ws/, "http");
-  const isHosted = server.dialling === undefined; // there an instance is reached through others
+  const isHosted = server.dialling === undefined; // an instance is reached through the gateway
   const callbackUrl = callbackUrls.get(session) ?? (isHosted ? undefined : reachedAs);
   setStreamOf(socket, stream, callbackUrl);
   runCall(server, session, socket, stream);
@@ -172,8 +172,8 @@ function refuseCall(server: SessionHost, socket: WebSocket, error: unknown): voi
   socket.close(1008, isRefusal ? closeReason(error.message) : "");
 }
 
-const LOGGED_MAX_CHARS = 300; // a refusal may quote what the other side sent
-const REASON_MAX_BYTES = 120; // the protocol has room for 123, a cut character may grow by two
+const LOGGED_MAX_CHARS = 300; // a refusal may quote the other side's data
+const REASON_MAX_BYTES = 120; // the protocol allows 123 bytes; a cut character may grow by two
 
 function closeReason(text: string): string {
   return Buffer.from(text).subarray(0, REASON_MAX_BYTES).toString();

@@ -10,14 +10,14 @@ interface WebhookRequest {
 const WEBHOOK_MAX_BYTES = 64 * 1024;
 const CALLS_REMEMBERED_MAX = 1_000; // carriers repeat a delivery within minutes
 
-/** Calls that come in through a room's provider: the bot is sent into the room with all that is known of the call. */
+/** Takes calls that arrive through a room's provider: the bot joins the room with the call's data. */
 export function mountDialIn(server: SessionHost): void {
   const readers = server.rooms?.calls;
   if (!readers) return;
   const calls = new Map<string, object>();
   void server.app.register(async (scope: FastifyInstance) => {
     scope.removeAllContentTypeParsers();
-    // Signatures cover the body to the letter.
+    // Signatures cover the exact bytes of the body.
     scope.addContentTypeParser(
       "*",
       { parseAs: "string", bodyLimit: WEBHOOK_MAX_BYTES },
@@ -41,7 +41,7 @@ async function takeCall(
   if (!call) return { status: "OK" };
   const known = calls.get(call.callId);
   if (known) return known;
-  remember(calls, call.callId, { status: "OK" }); // also while its room is made
+  remember(calls, call.callId, { status: "OK" }); // remembered while its room is being created, too
   try {
     const { body, callData, open } = call;
     const { room } = await openRoom(server, { body, callData, make: (_rooms, id) => open(id) });

@@ -16,13 +16,13 @@ export interface RequestedCall {
   body: unknown;
 }
 
-const RING_SECS = 60; // what carriers let it ring by themselves
-const ANSWERED_MS = 60_000; // for detecting a machine, and for opening the stream
+const RING_SECS = 60; // how long carriers let a phone ring by default
+const ANSWERED_MS = 60_000; // for answering machine detection and opening the stream
 
-/** `POST /dialout`: a start with `dialout`, said more shortly. */
+/** `POST /dialout`: a shorthand for a start with `dialout`. */
 export function mountDialOut(server: SessionHost): void {
   server.app.post("/dialout", async (request, reply) => {
-    server.dialling?.admit(request); // before anything else: strangers learn nothing
+    server.dialling?.admit(request); // first of all, so that unauthorised clients learn nothing
     const { transport, body, ...dialout } = parseRequest(DialoutRequest, request.body);
     if (!server.transports.includes(transport))
       throw new AppError("TRANSPORT_NOT_ALLOWED", {
@@ -36,7 +36,7 @@ export function mountDialOut(server: SessionHost): void {
   });
 }
 
-/** Calls somebody. The session waits for them to answer, then the carrier's stream brings them to the bot. */
+/** Places a call. The session waits for the answer; the carrier's stream then connects the bot. */
 export async function dialOut(
   server: SessionHost,
   request: FastifyRequest,
@@ -67,7 +67,7 @@ export async function dialOut(
   }
 }
 
-/** A carrier that cannot reach us would let somebody's phone ring for nothing. */
+/** Refuses a call for which the carrier could not reach us: the phone would ring without a bot. */
 function publicBase(server: SessionHost, request: FastifyRequest): string {
   const base = server.socketBase(request);
   if (!/^(?:localhost|127\.|\[::1\])/.test(new URL(base).host) || base.startsWith("wss:")) return base;

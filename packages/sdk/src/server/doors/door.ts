@@ -16,21 +16,21 @@ import type { Session } from "../session.ts";
 import type { SocketTokens } from "../socket-tokens.ts";
 import type { RoomMaker } from "./room-maker.ts";
 
-/** One way into a session: what a client asks for, is told, and comes through. */
+/** One way for clients to connect to a session: what `/start` answers, and the routes that follow. */
 export interface Door {
-  /** The transports it answers to. */
+  /** The transports it serves. */
   readonly names: readonly TransportName[];
-  /** Paths a bot's own routes cannot have under a session; one that ends in a slash stands for all below it. */
+  /** Paths that a bot's own routes cannot have under a session; a trailing slash covers all paths below. */
   readonly paths: readonly string[];
-  /** Answers `POST /start`. A session that waits for nobody runs its bot here. */
+  /** Answers `POST /start`. A session without an expected client starts its bot here. */
   start(asked: StartAsked): Promise<DoorAnswer>;
-  /** Adds the routes through which the client of a session that was started comes. */
+  /** Adds the routes through which clients of started sessions connect. */
   mount(server: SessionHost): void;
-  /** Adds the routes that make a session for whoever comes without one; never on an instance. */
+  /** Adds the routes that create a session for clients without one; not used by instances. */
   mountOpen?(server: SessionHost): void;
-  /** A session will probably come through here: starts the threads it would need, while nobody waits for them. */
+  /** Starts the threads that a session of this kind needs, before it is started. */
   expect?(server: SessionHost): void;
-  /** A controller has started this session: makes ready for its client, or goes to meet it and runs the bot. */
+  /** Begins a session that a controller has started: prepares for its client, or runs the bot at once. */
   begin?(server: SessionHost, session: Session, connect: Connect): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export interface StartAsked {
 }
 
 export interface DoorAnswer {
-  /** Null when the client is not told of one. */
+  /** Null when the client is not told a session id. */
   sessionId: string | null;
   answer: Started;
 }

@@ -6,7 +6,7 @@ import { roomDoor } from "./room.ts";
 import { webrtcDoor } from "./webrtc.ts";
 import { websocketDoor } from "./websocket.ts";
 
-/** Every way in. Runner and instance mount the same ones. */
+/** All doors. Runner and instance mount the same ones. */
 export const doors: readonly Door[] = [webrtcDoor, websocketDoor, roomDoor, carrierDoor];
 
 export function doorOf(transport: TransportName): Door {
@@ -15,18 +15,18 @@ export function doorOf(transport: TransportName): Door {
   return door;
 }
 
-/** Adds the routes of every door whose transports the server takes. */
+/** Adds the routes of all doors whose transports the server accepts. */
 export function mountDoors(server: SessionHost): void {
   for (const door of taken(server)) door.mount(server);
 }
 
-/** Adds the routes for those who come without a session as well. */
+/** Adds those routes, and the ones that create a session for clients without one. */
 export function mountOpenDoors(server: SessionHost): void {
   for (const door of taken(server)) door.mountOpen?.(server);
   mountDoors(server);
 }
 
-/** Hands a session that a controller has started to its door. */
+/** Passes a session that a controller has started to its door. */
 export function beginSession(server: SessionHost, session: Session, connect: Connect): void {
   doorOf(session.transport)
     .begin?.(server, session, connect)

@@ -3,7 +3,7 @@ import { z } from "zod";
 const Participants = z.object({ participants: z.array(z.object({ identity: z.string() })) });
 const CALL_MS = 3_000;
 
-/** Sends everybody out of a room with the right that the bot's own token gives; LiveKit then closes it by itself. */
+/** Removes all participants from a room with the bot's own token; LiveKit then closes the room. */
 export async function emptyRoom(room: { roomUrl: string; roomName: string; token: string }): Promise<void> {
   const signal = AbortSignal.timeout(CALL_MS);
   const call = async (method: string, body: object): Promise<unknown> => {

@@ -7,10 +7,10 @@ import type { Session } from "../session.ts";
 import type { RoomMaker, RoomOfSession } from "./room-maker.ts";
 import type { SessionHost } from "./door.ts";
 
-/** A room that is to be made, and why. */
+/** A room to create, and the call it is for. */
 export interface RoomOpening {
   body: unknown;
-  /** Of a phone call that comes into it. */
+  /** The phone call that comes into the room. */
   callData: CallData | null;
   make(rooms: RoomMaker, sessionId: string): Promise<RoomOfSession>;
 }
@@ -23,12 +23,12 @@ export interface RoomRun {
 
 const invitations = new WeakMap<Session, Invitations>();
 
-/** Of a session that is in a room. */
+/** Returns the invitations of a session in a room. */
 export function invitationsOf(session: Session): Invitations | undefined {
   return invitations.get(session);
 }
 
-/** Runs the bot in a room: one that is made for it, or one that it is invited into. */
+/** Runs the bot in a room that is created for it, or that it is invited to. */
 export async function openRoom(
   server: SessionHost,
   { body, callData, make }: RoomOpening,
@@ -39,13 +39,13 @@ export async function openRoom(
     const room = await make(server.rooms, session.id);
     session.client = clientIn(session, room);
     if (session.state === "ended") {
-      session.client.close(); // ended while its room was made
+      session.client.close(); // ended while its room was being created
       throw new AppError("SESSION_NOT_FOUND");
     }
     const { provider, roomName, botRoomUrl: roomUrl, botToken: token, guestTokens, isGuest } = room;
     const trunk = room.sipTrunk === undefined ? {} : { sipTrunk: room.sipTrunk };
     const clientUrl = room.answer.roomUrl;
-    // The answer goes first.
+    // Sends the answer first.
     setImmediate(() =>
       runInRoom(server, session, {
         connect: {
@@ -70,13 +70,13 @@ export async function openRoom(
   }
 }
 
-/** The room is the session's: whoever is still there is sent out at its end. */
+/** Returns a client that owns the room: remaining participants are removed at the session's end. */
 export function clientIn(session: Session, room: Pick<RoomOfSession, "roomName" | "close">): Client {
   let closing: Promise<void> | undefined;
   return {
     id: room.roomName,
     isConnected: false,
-    onConnected: () => undefined, // the transport sees who comes
+    onConnected: () => undefined, // the transport sees participants join
     close() {
       closing ??= room
         .close()

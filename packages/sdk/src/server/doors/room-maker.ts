@@ -1,16 +1,16 @@
 import type { CallData } from "@vocalhost/carriers";
 import type { RoomProviderName, RoomStarted } from "@vocalhost/protocol";
 
-/** Whoever can make a room for a session. */
+/** Creates rooms for sessions. */
 export interface RoomMaker {
   make(wanted: WantedRoom): Promise<RoomOfSession>;
-  /** A place for one more bot in a room that there is already. */
+  /** Returns a token for one more bot in an existing room. */
   join(wanted: WantedRoom & { token: string }): Promise<RoomOfSession>;
-  /** What webhooks of phone calls are read with; undefined where none may come. */
+  /** Readers for webhooks of phone calls; undefined where calls cannot arrive. */
   readonly calls: { daily: CallReader; livekit: CallReader } | undefined;
 }
 
-/** Reads a webhook's request; undefined for what is no call. Throws what the provider is told. */
+/** Reads a webhook; returns undefined if it reports no call. Throws the error to answer with. */
 export type CallReader = (told: {
   rawBody: string;
   headers: Record<string, string | string[] | undefined>;
@@ -24,10 +24,10 @@ export interface ReadCall {
 }
 
 export interface WantedRoom {
-  /** What the client asked for: `room`, `livekit`, `daily`. */
+  /** The transport the client asked for: `room`, `livekit` or `daily`. */
   requested: string;
   sessionId: string;
-  /** `ws://host` under which the client knows us. */
+  /** `ws://host` as the client reached this server. */
   reachedAs: string;
   roomProperties: unknown;
   tokenProperties: unknown;
@@ -36,17 +36,17 @@ export interface WantedRoom {
 export interface RoomOfSession {
   provider: RoomProviderName;
   roomName: string;
-  /** What the client is told. */
+  /** The client's answer. */
   answer: RoomStarted;
   botRoomUrl: string;
   botToken: string;
   guestTokens: string[];
-  /** Over which the bot may call somebody into the room. */
+  /** SIP trunk for calling phones into the room. */
   sipTrunk: string | undefined;
-  /** The room is another session's, and stays when this one ends. */
+  /** Whether the room belongs to another session, and outlives this one. */
   isGuest: boolean;
   /** Connects the caller on hold with the room, at its own SIP address or another. */
   forwardCall?: ((sipUri?: string) => Promise<void>) | undefined;
-  /** Sends everybody out of a room of our own. */
+  /** Removes all participants from a room of our own. */
   close(): Promise<void>;
 }

@@ -5,10 +5,10 @@ import type { Door, SessionHost } from "./door.ts";
 import { emptyRoom } from "./empty-room.ts";
 import { clientIn, invitationsOf, openRoom, runInRoom, type RoomOpening } from "./open-room.ts";
 
-/** Where a browser is sent that asks for a room by its address. */
+/** Paths that redirect a browser to a new room. */
 const OPEN_PATHS = { "/room": "room", "/livekit": "livekit", "/daily": "daily" } as const;
 
-/** Bot and client meet in a room; nobody has to come here, so the bot starts at once. */
+/** Bot and client meet in a room. The bot starts at once, since no client connects to this server. */
 export const roomDoor: Door = {
   names: ["room"],
   paths: ["/api/invite"],
@@ -47,7 +47,7 @@ function wantedBy(server: SessionHost, request: FastifyRequest, input: StartRequ
   };
 }
 
-/** One more may come: for whoever knows the session. */
+/** Gives an invitation for one more participant to a client that knows the session. */
 function mountInvitations({ app, sessions }: SessionHost): void {
   app.post<{ Params: { id: string } }>("/sessions/:id/api/invite", async (request): Promise<Invitation> => {
     const session = sessions.get(request.params.id);
@@ -58,7 +58,7 @@ function mountInvitations({ app, sessions }: SessionHost): void {
   });
 }
 
-/** `GET /room`: makes a room, starts the bot in it and sends the browser there. */
+/** `GET /room`: creates a room, starts the bot in it and redirects the browser there. */
 function mountRedirects(server: SessionHost): void {
   for (const [path, requested] of Object.entries(OPEN_PATHS))
     server.app.get(path, async (request, reply) => {
@@ -68,13 +68,13 @@ function mountRedirects(server: SessionHost): void {
       const { roomUrl, token } = room.answer;
       void reply.header("cache-control", "no-store");
       if (room.provider === "daily") return reply.redirect(roomUrl, 307);
-      // Behind the hash, so that no log and no other server sees the token.
+      // The fragment keeps the token out of logs and away from other servers.
       const place = new URLSearchParams({ room: roomUrl, token, session: session.id });
       return reply.redirect(`/client/#${place.toString()}`, 307);
     });
 }
 
-// It starts something, so a page of somebody else must not be able to have it opened.
+// Visits start a bot, so pages of other origins must not trigger them.
 function requireOwnVisit(request: FastifyRequest): void {
   const site = request.headers["sec-fetch-site"];
   if (site === undefined || site === "none" || site === "same-origin") return;

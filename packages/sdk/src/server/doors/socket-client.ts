@@ -3,9 +3,9 @@ import type { Client } from "../client.ts";
 import type { Session } from "../session.ts";
 import { watchSocket } from "../watch-socket.ts";
 
-const NO_GOODBYE = 1006; // the socket ended without a close: a network that broke, a process that was killed
+const NO_GOODBYE = 1006; // closed without a close frame: the network broke, or the process was killed
 
-/** Makes a socket the session's client: the session ends when it closes, a vanished one included. */
+/** Makes a socket the session's client. The session ends when the socket closes or the other side vanishes. */
 export function tieToSocket(session: Session, socket: WebSocket, more: Partial<Client> = {}): void {
   session.client = {
     id: undefined,
@@ -20,7 +20,7 @@ export function tieToSocket(session: Session, socket: WebSocket, more: Partial<C
   watchSocket(socket);
 }
 
-// A socket that dies with unread data takes the goodbye with it.
+// A socket that is destroyed with unsent data loses the goodbye.
 async function socketClosed(socket: WebSocket): Promise<void> {
   if (socket.readyState === socket.CLOSED) return;
   await new Promise<void>((resolve) => socket.once("close", () => resolve()));

@@ -22,7 +22,7 @@ const DEFAULT_ICE_SERVERS: IceServer[] = [{ urls: ["stun:stun.l.google.com:19302
 
 const connections = new WeakMap<Session, OpenConnection>();
 
-/** A browser's peer connection comes and changes by offers, on their own and under a session. */
+/** Connects browsers by WebRTC: offers open and change a connection, with or without a started session. */
 export const webrtcDoor: Door = {
   names: ["webrtc"],
   paths: ["/api/offer"],
@@ -43,14 +43,14 @@ export const webrtcDoor: Door = {
   },
 };
 
-// Without a session of its own: the offer makes one.
+// An offer without a session creates one.
 function mountOpenOfferRoutes(server: SessionHost): void {
   const { app, sessions } = server;
   app.post("/api/offer", async (request) => {
     const offer = parseRequest(OfferRequest, request.body);
     const known = offer.pc_id ? sessions.ofClient(webrtcDoor.names, offer.pc_id) : undefined;
     if (known) return oneAtATime(known, () => answerAgain(known, offer));
-    parseOffer(offer.sdp); // both before a session is made for it
+    parseOffer(offer.sdp); // validates before a session is created
     server.bot();
     return answerFirst(server, sessions.create({ transport: "webrtc", body: undefined }), offer);
   });
@@ -60,7 +60,7 @@ function mountOpenOfferRoutes(server: SessionHost): void {
   });
 }
 
-// The offer of a session that was started.
+// Routes for offers of a started session.
 function mountSessionOfferRoutes(server: SessionHost): void {
   const { app } = server;
   app.post<SessionParams>("/sessions/:id/api/offer", async (request) => {
@@ -101,7 +101,7 @@ async function answerFirst(server: SessionHost, session: Session, offer: OfferRe
   connections.set(session, connection);
   session.client = clientOn(connection);
   if (session.state === "ended") {
-    connection.close(); // nobody else will: the session was ended while its offer was answered
+    connection.close(); // the session ended while its offer was answered, so no other code will close it
     throw new AppError("SESSION_NOT_FOUND");
   }
   const args = createWebRtcArguments({
@@ -113,7 +113,7 @@ async function answerFirst(server: SessionHost, session: Session, offer: OfferRe
     signal: session.signal,
     webrtcConnection: connection,
   });
-  setImmediate(() => session.run(bot, args)); // the answer goes first
+  setImmediate(() => session.run(bot, args)); // sends the answer first
   return { sdp: answer, type: "answer", pc_id: connection.peerId };
 }
 
@@ -127,7 +127,7 @@ function clientOn(connection: OpenConnection): Client {
     },
     onConnected: (listener) => connection.on("connected", listener),
     close: () => connection.close(),
-    closed: async () => undefined, // its goodbye is the media thread's
+    closed: async () => undefined, // the media thread sends the goodbye
   };
 }
 
@@ -163,7 +163,7 @@ function requireSession(server: SessionHost, id: string): Session {
   return session;
 }
 
-/** Under a session every final refusal has one name and one status; clients stop at once on it. */
+/** Under a session, every final refusal has one code and status on which clients stop retrying. */
 async function asWebRtcRequest<T>(answer: () => Promise<T>): Promise<T> {
   try {
     return await answer();

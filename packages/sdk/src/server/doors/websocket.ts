@@ -20,7 +20,7 @@ declare module "fastify" {
 export const websocketDoor: Door = {
   names: ["websocket"],
   paths: ["/ws-client", "/ws-client/"],
-  // Released clients accept these two keys only; the session id travels in the header and in the address.
+  // Released clients accept these two keys only; the session id is in the header and in the URL.
   async start({ server, request, transport, input }) {
     prepareSocketVoice();
     const { id: sessionId } = server.sessions.create({ transport, body: input.body });
@@ -42,14 +42,14 @@ function mountClientSockets(server: SessionHost): void {
       {
         websocket: true,
         config: { asksAdmission: true },
-        // Before the upgrade: whoever is refused here never gets a socket.
+        // Runs before the upgrade, so that a refused client never gets a socket.
         preValidation: async (request) => {
           request.admittedSession = startedSession(server, request);
           prepareSocketVoice();
         },
       },
       (socket, request) => {
-        // Made only now: an upgrade that fails must leave nothing behind.
+        // Created only now, so that a failed upgrade leaves no session behind.
         const session =
           request.admittedSession ?? server.sessions.create({ transport: "websocket", body: undefined });
         runOnSocket(server, session, socket);
