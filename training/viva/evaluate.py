@@ -6,6 +6,7 @@ python -m viva.evaluate scenes/test none rnnoise gtcrn ulunas_stream_simple.onnx
 import argparse
 import json
 import pathlib
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import torch
@@ -125,6 +126,30 @@ def print_orders(models, groups, all_results, names):
                 print(f"| {label} | {pathlib.Path(model).stem} | {name} | " + " | ".join(f"{r[f'{name} false']:.1f} / {r[f'{name} missed']:.1f}" for r in rows) + " |")
 
 
+def detector_name(path):
+    return pathlib.Path(path).stem.removeprefix("silero_")
+
+
+# What one worker needs for every scene.
+prepared = {}
+
+
+def prepare(args):
+    torch.set_num_threads(1)
+    filters = {path: raised(open_filter(path)) if args.raised else open_filter(path) for path in args.models}
+    prepared.update(args=args, filters=filters, detectors={detector_name(path): open_detector(path) for path in args.detectors})
+
+
+def judge_scene(m):
+    args, detectors = prepared["args"], prepared["detectors"]
+    scene, narrow, rows = np.load(args.scenes / f"{m['name']}.npz"), m["narrow"], []
+    for order, ordered in orders(scene, narrow).items() if args.orders else [("as laid out", scene)]:
+        heard_near = hear_near(ordered, narrow, detectors)
+        for path, filtered in prepared["filters"].items():
+            rows.append((path, m | dict(order=order) | judge(ordered, narrow, filtered, detectors, heard_near)))
+    return rows
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("scenes", type=pathlib.Path)
@@ -134,22 +159,18 @@ def main():
     parser.add_argument("--by-ratio", action="store_true", help="a row for each signal-to-noise ratio")
     parser.add_argument("--raised", action="store_true", help="8 kHz scenes alone, brought to 16 kHz before the filter")
     parser.add_argument("--orders", action="store_true", help="scenes with a background, in every order of events (viva/scenes.py)")
+    parser.add_argument("--workers", type=int, default=1)
     args = parser.parse_args()
-    torch.set_num_threads(1)
-    detectors = {pathlib.Path(path).stem.removeprefix("silero_"): open_detector(path) for path in args.detectors}
     meta = json.loads((args.scenes / "meta.json").read_text())
     if args.raised:
         meta = [m for m in meta if m["narrow"]]
     if args.orders:
         meta = [m for m in meta if m["kind"] != "clean"]
-    filters = {path: raised(open_filter(path)) if args.raised else open_filter(path) for path in args.models}
-    results = {path: [] for path in filters}
-    for m in meta:
-        scene, narrow = np.load(args.scenes / f"{m['name']}.npz"), m["narrow"]
-        for order, ordered in orders(scene, narrow).items() if args.orders else [("as laid out", scene)]:
-            heard_near = hear_near(ordered, narrow, detectors)
-            for path, filtered in filters.items():
-                results[path].append(m | dict(order=order) | judge(ordered, narrow, filtered, detectors, heard_near))
+    results, names = {path: [] for path in args.models}, [detector_name(path) for path in args.detectors]
+    with ProcessPoolExecutor(args.workers, initializer=prepare, initargs=(args,)) as pool:
+        for rows in pool.map(judge_scene, meta):
+            for path, row in rows:
+                results[path].append(row)
     if args.out:
         args.out.write_text(json.dumps(results))
     kinds = list(dict.fromkeys((m["kind"], m["narrow"]) for m in meta))
@@ -158,9 +179,9 @@ def main():
         groups = [(f"{label} {snr} dB", lambda r, c=chosen, s=snr: c(r) and r["snr"] == s) for label, chosen in groups for snr in (0, 5, 10, 15) if any(chosen(m) and m["snr"] == snr for m in meta)]
     print("Scenes", fingerprint(args.scenes))
     if args.orders:
-        return print_orders(args.models, groups, results, list(detectors))
-    print_table(args.models, groups, results, list(detectors))
-    print_first_words(args.models, groups, results, list(detectors))
+        return print_orders(args.models, groups, results, names)
+    print_table(args.models, groups, results, names)
+    print_first_words(args.models, groups, results, names)
 
 
 if __name__ == "__main__":

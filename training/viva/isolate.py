@@ -10,7 +10,7 @@ def gains_of(network, spectra, rate_hz, high_band=None):
     """Gains (batch, frames, bins of this rate) and how likely the near talker speaks."""
     power = (spectra.real**2 + spectra.imag**2) * (spectrum.RATE_HZ / rate_hz) ** 2
     bins = power.shape[-1]
-    low = torch.zeros(*power.shape[:2], BINS, dtype=power.dtype)
+    low = power.new_zeros(*power.shape[:2], BINS)
     low[..., : min(bins, BINS)] = power[..., :BINS]
     seen, both = network.layers(features(low))
     logit = remembering(network.near(both)[..., 0])
@@ -22,7 +22,7 @@ def gains_of(network, spectra, rate_hz, high_band=None):
     all_gains = torch.zeros_like(power)
     all_gains[..., :BINS] = gains
     if high_band is not None:
-        high = torch.zeros(*power.shape[:2], BANDS * 16, dtype=power.dtype)
+        high = power.new_zeros(*power.shape[:2], BANDS * 16)
         count = min(bins - BINS, BANDS * 16)
         high[..., :count] = power[..., BINS : BINS + count]
         _, peak = peak_levels(low)

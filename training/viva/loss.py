@@ -28,14 +28,16 @@ class Weights:
     intelligibility: float = 2.2
     hold: float = 0.25
     """How much it counts to tell music on hold from a near talker."""
-    before: float = 1.0
+    before: float = 0.5
     """How much more the time counts before the near talker's first word: false activity is there."""
     early: float = 1.5
     """The same for the 1.5 s after it: it is hard to tell who is near."""
-    opening: float = 4.0
+    opening: float = 2.5
     """The same where a voice or a sound begins after a pause, near or far: there it is decided whose it is."""
-    undecided: float = 0.4
-    """What a near voice counts while nobody could tell that it is near."""
+    undecided: float = 0.6
+    """The weight of a near voice while it is too short to be told from a far one."""
+    kept: float = 0.3
+    """The cost of the share of its energy that a near voice loses where it is the loudest."""
 
 
 def third_octaves():
@@ -57,7 +59,8 @@ NOISE_DB = (-100, -62)  # full scale
 
 
 PAUSE_FRAMES = 50
-UNDECIDED_FRAMES, NEAR_OPENING_FRAMES, FAR_OPENING_FRAMES = 8, 40, 60
+UNDECIDED_FRAMES, NEAR_OPENING_FRAMES, FAR_OPENING_FRAMES = 7, 45, 45
+LOUDEST = 4  # times the power of all else
 OTHERS_DB = 25  # below the loudest of them
 
 
@@ -88,11 +91,20 @@ def attention(active, others, weights):
     return weight / weight.mean()
 
 
+def lost(energy, left, loudest, active):
+    """The share of the near talker's energy that the gains take, on average over the scenes it speaks in."""
+    decided = active * loudest * (1 - from_to(onsets(active), 0, UNDECIDED_FRAMES))
+    had = (energy * decided).sum(1)
+    share = 1 - (left * decided).sum(1) / had.clamp_min(1e-6)
+    speaks = (had > BINS * 3.2e-3).float()
+    return (share * speaks).sum() / (speaks.sum() + 1)
+
+
 def compare(x, s, gains, unit, exponent, missed):
     """Real and imaginary parts of mixture and near talker (batch, frames, bins, 2), and gains.
 
     Gives the powers of output and near talker, and for each frame the powers of mixture and near talker and what output
-    and near talker differ by: by how much it costs, with their angle, and as it is.
+    and near talker differ by: by how much it costs, with their angle, and as it is; last the near talker's power after the gains.
     """
     x_power, s_power = ((v[..., 0] ** 2 + v[..., 1] ** 2) / unit**2 for v in (x, s))
     # Gains are real, so the angle between output and near talker is the mixture's own, whatever they are.
@@ -103,7 +115,7 @@ def compare(x, s, gains, unit, exponent, missed):
     cost = torch.where(difference < 0, missed + 1, 1.0)
     plain = difference**2
     angled = cost * (plain + 2 * y_size * s_size * (1 - cosine))
-    return y_power, s_power, x_power.sum(-1), s_power.sum(-1), (cost * plain).mean(-1), angled.mean(-1), plain.mean(-1)
+    return y_power, s_power, x_power.sum(-1), s_power.sum(-1), (cost * plain).mean(-1), angled.mean(-1), plain.mean(-1), (s_power * gains**2).sum(-1)
 
 
 class Loss:
@@ -132,7 +144,7 @@ class Loss:
         music = music[:, 1:]
         gains, logit, x, s = gains[:, 1:], logit[:, 1:], x[:, :-1], s[:, :-1]
         unit = (reference * self.scale)[:, None, None]
-        y_power, s_power, x_energy, energy, size, angled, plain = self.compare(
+        y_power, s_power, x_energy, energy, size, angled, plain, left_energy = self.compare(
             torch.view_as_real(x), torch.view_as_real(s), gains, unit, w.exponent, w.missed
         )
         active = functional.max_pool1d((energy > BINS * 3.2e-4).float()[:, None], 5, 1, 2)[:, 0]
@@ -146,6 +158,7 @@ class Loss:
             phase=w.phase * (weight * angled).mean(),
             absent=w.absent * (plain * silent).sum() / (silent.sum() + 1 / BINS),
             gate=w.gate * functional.binary_cross_entropy_with_logits(logit, active, weight),
+            kept=w.kept * lost(energy, left_energy, energy > LOUDEST * rest, active),
             hold=w.hold * self.held(music, x_energy, active, holds[:, None]),
             intelligibility=w.intelligibility * self.intelligibility(y_power, s_power, active),
             detector=w.detector * self.detected(x, gains, s, weight),

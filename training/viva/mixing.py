@@ -14,6 +14,7 @@ SCALE = 800  # of the pool's 16-bit samples: 32 dB between the active level and 
 FAST_SIZES = (72_000, 81_000, 96_000, 108_000, 120_000, 135_000, 144_000, 150_000, 160_000)
 # Of background talkers: rooms, and how they are drawn.
 FAR_KINDS = dict(far=0.44, close=0.26, television=0.30)
+CLOSE_SOFTER_DB = (2, 8)  # a stranger at arm's length and a caller at a speakerphone differ in nothing else
 
 
 def active_level(x):
@@ -53,8 +54,8 @@ class Mixer:
         count = len(tracks)
         x = voices.other_heads(render(tracks, self.data, self.samples))
         u = torch.rand(count, device=self.device)[:, None]
-        room = torch.where(u < 0.91, self.pick(self.near_rooms, count), self.pick(self.mid_rooms, count))
-        room = torch.where(u < 0.33, self.dry, room)
+        room = torch.where(u < 0.78, self.pick(self.near_rooms, count), self.pick(self.mid_rooms, count))
+        room = torch.where(u < 0.28, self.dry, room)
         return levelled(self.convolve(x, room, self.responses.equaliser(count, 2.0)))
 
     def far(self, tracks, gains):
@@ -80,7 +81,9 @@ class Mixer:
         response = self.responses.low_pass(corner, order) * self.responses.high_pass(bottom)
         x = self.convolve(self.squeezed(x, is_television), room, response)
         mixed = (levelled(x).unflatten(0, (-1, FAR_TALKERS)) * gains.to(self.device)[..., None]).sum(1)
-        return levelled(mixed)
+        first = u.unflatten(0, (-1, FAR_TALKERS))[:, 0]
+        softer = torch.where((first >= far) & (first < close), self.uniform(*CLOSE_SOFTER_DB, len(tracks)), torch.zeros_like(first))
+        return levelled(mixed) * 10 ** (-softer / 20)[:, None]
 
     def squeezed(self, x, chosen):
         """Broadcast sound is compressed: quiet and loud parts are nearly alike."""
@@ -225,7 +228,9 @@ def scenes(pool, count, kinds=None):
         in_turn, noisy = in_turn & ~is_quiet, torch.where(is_quiet, chance(0.35), noisy)
     level_db = uniform(-37, -15)
     level = 10 ** (level_db / 20)
-    sir = torch.where(chance(0.3), uniform(-3, 8), uniform(5, 24))
+    sir = torch.where(chance(0.25), uniform(-3, 7), uniform(4, 24))
+    # Alone, a stranger as loud as a caller is one as far as anyone can tell.
+    sir = torch.where(nobody, uniform(6, 30), sir)
     snr = torch.where(both, uniform(3, 25), uniform(-5, 20))
     snr = torch.where(noise_alone, uniform(-10, 12), snr)
     if kinds is None:
@@ -242,7 +247,7 @@ def scenes(pool, count, kinds=None):
     rest = far * (level * 10 ** (-sir / 20) * talks)[:, None] + noise * (level * 10 ** (-snr / 20) * noisy)[:, None]
     rest = rest + torch.where(in_turn[:, None], music * plays, music)
 
-    narrow = chance(0.35) | (holds & chance(0.4)) | (talks & chance(0.15))
+    narrow = chance(0.38) | (holds & chance(0.4)) | (talks & chance(0.15))
     corner = torch.where(chance(0.15), uniform(3400, 7800), torch.full_like(u, 20_000))
     line = responses.equaliser(count, 2.5) * responses.low_pass(corner, torch.full_like(u, 6.0))
     wide_telephone = responses.below_4k

@@ -14,7 +14,7 @@ SOUND_M_S = 343.0
 # Distance in metres, reverberation in seconds, and for decaying noise direct-to-reverberant dB.
 KINDS = dict(
     near=dict(distance=(0.03, 0.45), decay=(0.15, 0.6), direct_db=(8, 22), box=((2.2, 2.2, 2.2), (9, 8, 3.5))),
-    mid=dict(distance=(0.45, 0.9), decay=(0.15, 0.6), direct_db=(4, 10), box=((2.2, 2.2, 2.2), (9, 8, 3.5))),
+    mid=dict(distance=(0.45, 1.1), decay=(0.15, 0.6), direct_db=(2, 10), box=((2.2, 2.2, 2.2), (9, 8, 3.5))),
     far=dict(distance=(1.5, 6.0), decay=(0.22, 0.95), direct_db=(-12, 2.5), box=((3, 3, 2.3), (10, 9, 3.6))),
     # A colleague at the next desk.
     close=dict(distance=(0.6, 1.4), decay=(0.2, 0.6), direct_db=(-3, 6), box=((3, 3, 2.3), (9, 8, 3.4))),

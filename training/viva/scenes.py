@@ -12,6 +12,7 @@ import hashlib
 import json
 import pathlib
 import re
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import soundfile
@@ -277,23 +278,31 @@ def fingerprint(folder):
     return digest.hexdigest()[:12]
 
 
+def make(work):
+    """Each scene has a seed of its own, so that the number of workers changes nothing."""
+    sources, seed, index, m, out = work
+    scene = Maker(sources, [seed, index]).scene(m["kind"], m["snr"], m["narrow"], m["speaker"])
+    np.savez(out / f"{m['name']}.npz", **scene)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("set", choices=["dev", "test"])
+    parser.add_argument("--workers", type=int, default=2)
     for name in ("speech", "digits", "prompts", "environment", "music", "out"):
         parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    maker = Maker(Sources(args), dict(dev=101, test=202)[args.set])
-    speakers, meta = sorted(maker.sources.near), []
-    print("near", len(speakers), "prompts", [len(f) for f in maker.sources.far], "sounds", sum(map(len, maker.sources.sounds.values())), "music", len(maker.sources.music), flush=True)
+    sources, meta = Sources(args), []
+    speakers = sorted(sources.near)
+    print("near", len(speakers), "prompts", [len(f) for f in sources.far], "sounds", sum(map(len, sources.sounds.values())), "music", len(sources.music), flush=True)
     for kind, ratios, each, narrow in PLAN:
         for snr in ratios:
             for _ in range(each if args.set == "test" else max(1, each // 2)):
                 name, speaker = f"s{len(meta):03d}", speakers[len(meta) % len(speakers)]
-                np.savez(args.out / f"{name}.npz", **maker.scene(kind, snr, narrow, speaker))
                 meta.append(dict(name=name, kind=kind, snr=snr, narrow=narrow, speaker=speaker))
-        print(kind, len(meta), flush=True)
+    with ProcessPoolExecutor(args.workers) as pool:
+        list(pool.map(make, [(sources, dict(dev=101, test=202)[args.set], i, m, args.out) for i, m in enumerate(meta)], chunksize=1))
     (args.out / "meta.json").write_text(json.dumps(meta, indent=1))
     print("fingerprint", fingerprint(args.out))
 

@@ -12,7 +12,7 @@ FAR_TALKERS = 4
 def speech_track(rng, corpus, talker, seconds, near):
     name, clips = corpus.talkers[talker]
     segments = []
-    t = begins(rng, seconds)
+    t = voice_begins(rng, seconds, near)
     sparse = rng.random() < (0.5 if near else 0.3)
     # Few people, many voices: pitch and size of the head change with the speed.
     speed = 1.0 if rng.random() < 0.25 else rng.uniform(0.84, 1.2)
@@ -32,8 +32,14 @@ def speech_track(rng, corpus, talker, seconds, near):
 
 
 def begins(rng, seconds):
-    """Near and far talkers begin at the same times: a network that learns who comes first goes by the clock."""
     return rng.uniform(0, 0.5) if rng.random() < 0.2 else rng.uniform(0, 0.82 * seconds)
+
+
+def voice_begins(rng, seconds, near):
+    """Most talkers, near or far, begin at the same times; in the rest a background is there before the caller, as in most calls."""
+    if rng.random() < 0.3:
+        return rng.uniform(1.5, 3.5) if near else rng.uniform(0, 0.6)
+    return begins(rng, seconds)
 
 
 def pause(rng, name, near, sparse):

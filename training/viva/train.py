@@ -38,6 +38,7 @@ def arguments():
     parser.add_argument("--batch", type=int, default=192)
     parser.add_argument("--scene-seconds", type=float, default=9.0)
     parser.add_argument("--rate", type=float, default=2e-3)
+    parser.add_argument("--slow", type=float, default=1.0, help="share of the rate for the convolution and the first recurrent layer")
     parser.add_argument("--conv", type=int, default=192)
     parser.add_argument("--hidden", type=int, default=128)
     parser.add_argument("--pool", type=int, default=9000)
@@ -66,6 +67,14 @@ class Plans(torch.utils.data.IterableDataset):
 def learning_rate(args, step, share):
     warm = min(1, (step + 1) / 200)
     return args.rate * warm * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * min(1, share))))
+
+
+def groups(network, slow):
+    """What the first layers hear changes little from one training to the next; what is made of it does."""
+    first = [*network.frames.parameters(), *network.slope.parameters(), *network.first.parameters()]
+    known = {id(parameter) for parameter in first}
+    rest = [parameter for parameter in network.parameters() if id(parameter) not in known]
+    return [dict(params=first, share=slow), dict(params=rest, share=1.0)]
 
 
 def save(out, average, network, optimizer, step, spent):
@@ -98,7 +107,7 @@ def main():
 
     network = load(args.start)[0] if args.start else Network(args.conv, args.hidden)
     network = network.train().to(device)
-    optimizer = torch.optim.AdamW(network.parameters(), lr=args.rate, weight_decay=1e-4, betas=(0.9, 0.98), fused=device == "cuda")
+    optimizer = torch.optim.AdamW(groups(network, args.slow), lr=args.rate, weight_decay=1e-4, betas=(0.9, 0.98), fused=device == "cuda")
     loss = Loss([Silero(path).to(device) for path in args.detectors], Weights(), device)
     average = {k: v.detach().clone() for k, v in network.state_dict().items()}
     step, spent, memory = 0, 0.0, Memory()
@@ -112,7 +121,7 @@ def main():
     while time.time() - started < args.seconds:
         share = (spent + time.time() - first) / (args.of - (first - started))
         for group in optimizer.param_groups:
-            group["lr"] = learning_rate(args, step, share)
+            group["lr"] = learning_rate(args, step, share) * group["share"]
         total, parts = loss(network, memory, *ahead.next())
         optimizer.zero_grad(set_to_none=True)
         total.backward()
@@ -135,7 +144,7 @@ def main():
             save(args.out, average, network, optimizer, step, spent + time.time() - first)
             if step % args.kept_every == 0:
                 (args.out / f"core-{step}.pt").write_bytes((args.out / "core.pt").read_bytes())
-            print(*log[-1], "rate %.5f norm %.2f" % (optimizer.param_groups[0]["lr"], norm), flush=True)
+            print(*log[-1], "rate %.5f norm %.2f" % (optimizer.param_groups[-1]["lr"], norm), flush=True)
     save(args.out, average, network, optimizer, step, spent + time.time() - first)
     columns = ["step", "seconds", "total", *parts]
     (args.out / f"log-{step}.json").write_text(json.dumps(dict(args={k: str(v) for k, v in vars(args).items()}, columns=columns, log=log)))
