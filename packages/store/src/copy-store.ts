@@ -45,7 +45,7 @@ export async function copyStore({ from, to, progress }: CopyOptions): Promise<Co
         const copied: CopiedTable[] = [];
         for (const table of tables.filter(({ name }) => present.has(name)))
           copied.push(await copyTable({ source, target, table, progress }));
-        // Whoever led the other store does not lead this one.
+        // The leader of the source store does not lead this one.
         await target.tx.updateTable("leader").set({ until: 0 }).execute();
         return copied;
       }),

@@ -16,7 +16,7 @@ export interface StoreParts {
 
 const COMPACTED_PAGES = 5_000; // 20 MB an hour, without holding up other writes for long
 
-/** What both stores have in common. */
+/** Makes a store of its connections. */
 export function createStore(parts: StoreParts): Store {
   const { name, dialect, searchDialect, vitalDialect, isDiskFull } = parts;
   const open = (each: Dialect) => new Kysely<Schema>({ dialect: each, plugins: [new CamelCasePlugin()] });

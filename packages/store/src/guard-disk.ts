@@ -2,11 +2,11 @@ import type { Log } from "@vocalhost/base/log";
 import { isDiskFullError } from "./store-errors.ts";
 import type { Store } from "./store.ts";
 
-const TRIES_MAX = 5; // whoever fills the disk may be as quick as we are
+const TRIES_MAX = 5; // another program may fill the disk again as quickly
 
 /**
- * The store behind the one guard against a full disk. What can wait asks `requireDiskSpace` first, and is refused. Ends of
- * sessions and agents, and everything else that lets go of space, are written: output of bots that can be spared makes room.
+ * Guards the store against a full disk. Work that can wait calls `requireDiskSpace` first, and is refused. Ends of sessions
+ * and agents, and everything else that frees space, are written: old output of bots is dropped to make room.
  */
 export function guardDisk(
   store: Store,

@@ -16,7 +16,7 @@ const SQLITE_FILE = "vocalhost.db";
 
 export interface StoreIdentity {
   id: string;
-  /** Of the store that this one was copied from, which it replaces. */
+  /** The id of the store that this one was copied from and replaces. */
   before: string | undefined;
 }
 

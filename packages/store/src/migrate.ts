@@ -6,7 +6,7 @@ import { allMigrations } from "./migrations/all-migrations.ts";
 import type { Migration } from "./migrations/migration.ts";
 import type { Store, Tx } from "./store.ts";
 
-const ADVISORY_LOCK = 7_386_429_117; // any number that nobody else picks
+const ADVISORY_LOCK = 7_386_429_117; // any number that no other program picks
 
 export interface MigrateOptions {
   migrations?: readonly Migration[];

@@ -61,7 +61,7 @@ interface PoolOptions {
   log: Log;
   max: number;
   statementMs: number;
-  /** For a connection, which may have to be given back by somebody first. */
+  /** How long to wait for a connection, which another caller may have to release first. */
   connectMs?: number;
 }
 
@@ -100,7 +100,7 @@ function watched(pool: pg.Pool): PostgresPool {
 
 function toClient(client: pg.PoolClient, untilMs: number): PostgresPoolClient {
   let isLost = false;
-  /** What came of a commit is worth its whole wait. */
+  /** A commit may always take its whole time: its outcome must be known. */
   function limitOf(text: string): { query_timeout?: number } {
     if (untilMs === Number.POSITIVE_INFINITY || text === "commit") return {};
     return { query_timeout: Math.max(1, Math.round(untilMs - performance.now())) };

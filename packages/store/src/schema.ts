@@ -38,7 +38,7 @@ type Json = string;
 
 export interface OrganizationRow {
   id: Id;
-  /** What people type; unique; part of socket addresses: `agent.organization`. */
+  /** The name that people type; unique; part of socket addresses: `agent.organization`. */
   name: string;
   verboseName: string;
   /** `{ defaultRegion? }` */
@@ -122,7 +122,7 @@ export interface DeploymentRow {
   crashText: string | null;
   failureCode: string | null;
   failureText: string | null;
-  /** What is being done for it before its first instance is made. */
+  /** The progress of its preparation, before its first instance is made. */
   progressText: string | null;
   version: number;
   createdAt: Ms;
@@ -204,7 +204,7 @@ export interface SessionRow {
   seconds: number | null;
   /** `{ bootMs, startMs, clientConnectedMs, botEnteredMs, firstAudioMs }`, each optional. */
   timeline: Json;
-  /** Of its agent; null for sessions from before it was noted. */
+  /** Its agent's region; null for sessions from before it was noted. */
   region: string | null;
   /** Why it is there; see `sessions/choose-region.ts`. */
   regionReason: string | null;
@@ -218,7 +218,7 @@ export interface SessionRoomRow {
   sessionId: Id;
   provider: RoomProviderName;
   roomName: string;
-  /** Of a caller on hold at Daily, for whom the room was made. */
+  /** The caller on hold at Daily for whom the room was made. */
   callId: string | null;
   callDomain: string | null;
   /** Is not tried again before; 0: it was not tried yet. */
@@ -293,9 +293,9 @@ export interface BuildRow {
   region: string;
   status: BuildStatus;
   uploadId: Id;
-  /** Of the upload's bytes, as they came. */
+  /** Hash of the upload's bytes, as they came. */
   contextHash: string;
-  /** Of the files in it, whoever compressed them. */
+  /** Hash of the files in it, however they were compressed. */
   contentHash: string | null;
   dockerfilePath: string;
   imageUri: string | null;

@@ -39,7 +39,7 @@ function serve(engine: SqliteEngine): void {
       return;
     }
     const reply = answer(engine, request);
-    tellDisk(); // before the reply, so that whoever gets it knows
+    tellDisk(); // before the reply, so that its receiver knows
     post(reply);
   });
 }

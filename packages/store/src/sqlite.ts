@@ -38,7 +38,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     diskCheckMs: options.diskCheckMs ?? DISK_CHECK_MS,
   };
   mkdirSync(dirname(file.file), { recursive: true, mode: 0o700 });
-  closeSync(openSync(file.file, "a", 0o600)); // SQLite would let everybody read it
+  closeSync(openSync(file.file, "a", 0o600)); // SQLite would make it readable for all users
   const link = await openLink(file, options);
   const isThread = options.inThread ?? true;
   const search = isThread ? await openLink({ ...file, readOnly: true }, options) : undefined;

@@ -8,7 +8,7 @@ export function isUniqueViolation(error: unknown): boolean {
   return "code" in error && error.code === POSTGRES_UNIQUE_VIOLATION;
 }
 
-/** What callers see of an error of SQLite: trouble of the machine becomes `SERVICE_UNAVAILABLE`. */
+/** Returns the error that callers get for an error of SQLite: trouble of the machine becomes `SERVICE_UNAVAILABLE`. */
 export function fromSqliteError(error: unknown): unknown {
   if (isSqliteFull(error)) return diskIsFull(error);
   switch (sqliteCode(error) & 0xff) {
@@ -23,7 +23,7 @@ export function fromSqliteError(error: unknown): unknown {
   }
 }
 
-/** The file itself is broken: no use to try again. */
+/** Whether the file itself is broken, so that trying again is in vain. */
 export function isDamaged(error: unknown): boolean {
   const code = sqliteCode(error) & 0xff;
   return code === SQLITE.corrupt || code === SQLITE.notADatabase;

@@ -1,14 +1,14 @@
 import type { Kysely, Transaction } from "kysely";
 import type { Schema } from "./schema.ts";
 
-/** What the service remembers. Two implementations, one contract: `sqlite.ts`, `postgres.ts`. */
+/** The service's database. Two implementations, one contract: `sqlite.ts`, `postgres.ts`. */
 export interface Store extends AsyncDisposable {
   readonly dialect: "sqlite" | "postgres";
   /** For reads, and for single statements that need no other. */
   readonly db: Kysely<Schema>;
-  /** For reads that may take long: they have a thread or connections of their own, and nobody else waits for them. */
+  /** For reads that may take long: they have a thread or connections of their own, so that no other statement waits. */
   readonly search: Kysely<Schema>;
-  /** For what keeps this controller leading: it must not wait in line with requests. */
+  /** For the lease of this controller, which must not wait in line with requests. */
   readonly vital: Kysely<Schema>;
   /**
    * Runs everything or nothing. On SQLite one at a time (`BEGIN IMMEDIATE`); on Postgres rows that decide are read
@@ -19,7 +19,7 @@ export interface Store extends AsyncDisposable {
   forUpdate<Q extends Lockable>(query: Q, options?: { skipLocked?: boolean }): Q;
   /** True while the disk is full and the last reserve is in use. Ends of sessions still get written. */
   isDiskFull(): boolean;
-  /** Throws `SERVICE_UNAVAILABLE` while it is: for whatever can wait (starts, uploads, deployments, logs). */
+  /** Throws `SERVICE_UNAVAILABLE` while it is: for work that can wait (starts, uploads, deployments, logs). */
   requireDiskSpace(): void;
   /** Gives space that rows no longer need back to the disk, a little at a time; databases that do so themselves do nothing. */
   compact(): Promise<void>;

@@ -6,7 +6,7 @@ import type { OutputChunk } from "@vocalhost/drivers/instance-records";
 import { silentLog } from "@vocalhost/base/log";
 import { eachStore } from "@vocalhost/store/testing/each-store";
 import type { Store } from "@vocalhost/store/store";
-import { createOutputCollector, type OutputSource } from "./collect-output.ts";
+import { OutputCollector, type OutputSource } from "./collect-output.ts";
 import { pruneLogs } from "./prune-logs.ts";
 import { readLogs, tailLogs } from "./read-logs.ts";
 import type { OutputLimits } from "./take-lines.ts";
@@ -278,7 +278,7 @@ interface SetUp {
 function setUp(store: Store, options: SetUp = {}) {
   const driver = options.driver ?? createDriver(options.chunkLines ?? 1_000);
   const clock = createClock();
-  const collector = createOutputCollector({
+  const collector = new OutputCollector({
     store,
     records: driver,
     clock,

@@ -1,12 +1,12 @@
 import type { InstanceRow } from "@vocalhost/store/schema";
 
-/** What is to be made, or is being made, and whose it is. */
+/** An instance that is to be made or is booting, and its owners. */
 export type Boot = Pick<InstanceRow, "id" | "organizationId" | "agentId" | "sessionId" | "createdAt">;
 
 /**
- * Which of those that wait are made next. Whoever has the fewest under way is next: first among organisations, then
- * among agents, so that neither a hundred boots of one agent nor a hundred agents of one organisation hold up another's.
- * Where that is equal, those that a session waits for, then the oldest.
+ * Chooses which waiting instances are made next: those of the organisation with the fewest boots under way, then of the
+ * agent with the fewest. Neither a hundred boots of one agent nor a hundred agents of one organisation hold up another's.
+ * Among equals, instances that a session waits for come first, then the oldest.
  */
 export function dealBoots<Waiting extends { instance: Boot }>(
   waiting: readonly Waiting[],

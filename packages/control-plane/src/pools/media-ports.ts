@@ -5,9 +5,9 @@ import { LIVE_INSTANCE_STATES } from "./instance-state.ts";
 
 /** UDP ports through which calls reach instances: each instance has one of its own for as long as its row lives. */
 export interface MediaPorts {
-  /** For the instance that this transaction makes; null where no ports are configured. */
+  /** Returns a port for the instance that this transaction makes; null where no ports are configured. */
   take(taking: { store: Store; tx: Tx }): Promise<number | null | "used-up">;
-  /** One that no instance has or gets until it is released. */
+  /** Returns a port that no instance has or gets until it is released. */
   borrow(db: Db): Promise<BorrowedPort | undefined>;
 }
 
@@ -20,11 +20,11 @@ export interface PortRange {
   last: number;
 }
 
-const LOCK_KEY = 0x6d706f72; // any number, as long as everybody takes the same
+const LOCK_KEY = 0x6d706f72; // any number, as long as all controllers take the same
 
 export function createMediaPorts({ range, log }: { range: PortRange | undefined; log: Log }): MediaPorts {
   const borrowed = new Set<number>();
-  // In turn, so that one which somebody else occupies does not fail every start.
+  // In turn, so that a port which another program occupies does not fail every start.
   let newest = 0;
   let isUsedUp = false;
 

@@ -1,13 +1,13 @@
 import type { Clock } from "@vocalhost/base/clock";
 
-/** Lets a waiter know that something it waits for may have changed. Waiters look again; a lost wake-up costs time only. */
+/** Tells waiters that something may have changed. A waiter checks again, so a lost wake-up costs time only. */
 export interface Wakeups {
   wake(key: string): void;
   /** Resolves when the key is woken or the time has passed. */
   wait(key: string, ms: number): Promise<void>;
 }
 
-/** The key of those who wait for a free instance of an agent. */
+/** Returns the key of starts that wait for a free instance of an agent. */
 export function capacityOf({ organizationId, name }: { organizationId: string; name: string }): string {
   return `capacity:${organizationId}/${name}`;
 }

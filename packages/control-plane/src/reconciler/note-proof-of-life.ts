@@ -17,7 +17,7 @@ interface News {
 
 const AT_ONCE = 200; // calls; each is a few values of a statement, and no start waits for the rows of all
 
-/** Bounds what is lost when an instance vanishes with its records. No state, so no new version. */
+/** Notes when instances were last heard, for those that vanish with their records. The state stays, so the version does too. */
 export async function noteProofOfLife(
   pools: Pick<PoolRows, "instances">[],
   reports: ReadonlyMap<string, InstanceReport>,
@@ -29,13 +29,13 @@ export async function noteProofOfLife(
     .flatMap(({ id, sessionId, lastSeenAt }): News[] => {
       const { heardAt, status } = reports.get(id) ?? {};
       const session = status?.session ?? undefined;
-      if (session && session.sessionId !== sessionId) return []; // of another one it can prove nothing
+      if (session && session.sessionId !== sessionId) return []; // another session's report proves nothing
       // Either way: the clock may have been set back.
       const isNews =
         heardAt !== undefined && Math.abs(heardAt - (lastSeenAt ?? 0)) >= world.timing.heartbeatMs / 2;
       return isNews ? [{ id, heardAt, session }] : [];
     });
-  // In the same order every time: nobody who notes the same rows waits crosswise.
+  // Always in the same order, so that two transactions with the same rows do not deadlock.
   const news = all.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   for (let from = 0; from < news.length; from += AT_ONCE) {
     const some = news.slice(from, from + AT_ONCE);

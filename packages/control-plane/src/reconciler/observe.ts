@@ -4,7 +4,7 @@ import type { World } from "../sessions/world.ts";
 import type { PoolView } from "./plan-pool.ts";
 import type { PoolRows } from "./read-pools.ts";
 
-/** What drivers and instances say of themselves in one pass, after the rows were read. */
+/** Everything that drivers and instances reported in one pass, after the rows were read. */
 export interface Observation {
   seen: ReadonlyMap<string, SeenInstance>;
   reports: ReadonlyMap<string, InstanceReport>;

@@ -6,7 +6,7 @@ import type { Crash, PoolStep, PoolView } from "./plan-pool.ts";
 /** An instance that hardly gets the processor may boot this many times as long. Callers have given up by then. */
 const STARVED_MAX = 10;
 
-/** What to do about one instance, given what was seen of it after its row was read. */
+/** Plans the steps for one instance, from its row and what was seen after the row was read. */
 export function planInstance(instance: InstanceRow, view: PoolView): PoolStep[] {
   // Whether it is there is known when it is made; until then neither its place nor its port may be given to another.
   if (view.beingMade.has(instance.id)) return [];
@@ -126,7 +126,7 @@ function isSurplus({ sessionId }: InstanceRow, { instances, agent }: PoolView): 
   return sessionId === null && instances.length > agent.maxAgents;
 }
 
-// Reserved ones first: somebody waits for them.
+// Reserved ones first, since sessions wait for them.
 function isNextToBoot(instance: InstanceRow, view: PoolView): boolean {
   const booting = view.instances.filter(({ state }) => state === "starting").length;
   const queue = view.instances
@@ -154,7 +154,7 @@ function isHeapFull({ code, signal, lastOutput }: InstanceExit): boolean {
   );
 }
 
-/** How an instance ended that nobody had asked to, in words. */
+/** Describes how an instance ended that was not told to. */
 export function crashOf(seen: SeenInstance | undefined): Crash {
   const exit = seen?.exit;
   const isOutOfMemory = exit !== undefined && (exit.outOfMemory || isHeapFull(exit));

@@ -9,23 +9,23 @@ import { planRollout } from "./plan-rollout.ts";
 import { planPending, planSession } from "./plan-session.ts";
 import { planSize } from "./plan-size.ts";
 
-/** One agent as it is: rows first, then what was seen of the world after they were read. */
+/** One agent: its rows, then what drivers and instances reported after they were read. */
 export interface PoolView {
   agent: AgentRow;
-  /** All that are not Retired, Failed or Superseded, plus those that still have instances. */
+  /** Deployments that are Creating, Validating, Active or Draining. */
   deployments: DeploymentRow[];
-  /** All that are not stopped or lost. */
+  /** Instances that are not stopped or lost. */
   instances: InstanceRow[];
-  /** All that hold an instance, plus those an instance above still names. */
+  /** Sessions that hold an instance, and those that an instance above still names. */
   sessions: PoolSession[];
   pending: PendingSessions;
   /** How many instances the organisation may have besides those it has; less than none when its quota was lowered. */
   organizationLeft: number;
-  /** How many sessions were bound lately. */
+  /** How many sessions were bound within `demandMs`. */
   recentStarts: number;
   seen: ReadonlyMap<string, SeenInstance>;
   reports: ReadonlyMap<string, InstanceReport>;
-  /** Those the driver is making at this moment, for us; it may take its time. */
+  /** Instances that the driver is making at this moment. */
   beingMade: ReadonlySet<string>;
   /** Heartbeats in a row that instances have missed; those that miss none are left out. */
   missed: ReadonlyMap<string, number>;
@@ -40,7 +40,7 @@ export interface PoolView {
   timing: Timing;
   /** How many instances may be on their way up at once. */
   bootsAtOnce: number;
-  /** So many waiting instances go on running, those beyond are paused; undefined: all go on running. */
+  /** How many waiting instances stay awake; the others are paused. Undefined if none is. */
   keptAwake: number | undefined;
 }
 
@@ -68,11 +68,11 @@ export type PoolStep =
 export interface Crash {
   exitCode: number | null;
   text: string;
-  /** No fault of the deployment: on record, but not counted against it. */
+  /** Not the deployment's fault: recorded, but not counted against it. */
   isForeign?: boolean;
 }
 
-/** What to do next about one agent. Pure: the same view gives the same steps. */
+/** Plans the next steps for one agent. Pure: the same view gives the same steps. */
 export function planPool(view: PoolView): PoolStep[] {
   return [
     ...planPending(view),

@@ -1,7 +1,7 @@
 import type { PoolStep, PoolView } from "./plan-pool.ts";
 import type { PoolSession } from "./read-pools.ts";
 
-const GOODBYE_MS = 400;
+const HANG_UP_MS = 400;
 const SLOW_CLOCK_MS = 5_000; // beyond the time at which every instance has ended its session by itself
 const LATE_START_MS = 10_000; // beyond what a start may take; its own deadline should have ended it
 
@@ -13,7 +13,7 @@ export function planPending({ agent, pending, nowMs, timing }: PoolView): PoolSt
   return pending.oldestAt < createdBefore ? [{ do: "expire-pending", createdBefore }] : [];
 }
 
-/** What to do about one session. */
+/** Plans the steps for one session. */
 export function planSession(session: PoolSession, view: PoolView): PoolStep[] {
   switch (session.state) {
     case "starting":
@@ -44,7 +44,7 @@ function planRunning(session: PoolSession, view: PoolView): PoolStep[] {
   const report = session.instanceId === null ? undefined : view.reports.get(session.instanceId);
   const told = report?.status.session?.sessionId === session.id ? report.status.session : undefined;
   if (told?.exit) return [{ do: "close-session", session }];
-  // Judged by an exit record, if it left one; the record decides, not the absence.
+  // An instance that is gone may have left an exit record, which decides how the session ended.
   if (!instance || !seen || seen.state === "exited") return [{ do: "close-session", session }];
   if (session.state === "active") {
     // The bot's own clock, as long as it goes: the instance keeps the time by it too.
@@ -54,8 +54,8 @@ function planRunning(session: PoolSession, view: PoolView): PoolStep[] {
     return isOverdue || isSeenOverdue ? [{ do: "request-stop", session, reason: "deadline" }] : [];
   }
   const isDeadline = session.stopReason === "deadline";
-  // The instance itself gives a bot up after the grace and says goodbye; we only come when it does not.
-  const graceMs = isDeadline ? view.timing.deadlineGraceMs : view.timing.stopGraceMs + GOODBYE_MS;
+  // The instance ends its bot after the grace by itself. The controller only destroys one that did not.
+  const graceMs = isDeadline ? view.timing.deadlineGraceMs : view.timing.stopGraceMs + HANG_UP_MS;
   if ((view.stoppingForMs.get(session.id) ?? 0) > graceMs) return [{ do: "destroy", instance, graceMs: 0 }];
   const address = instance.address ?? seen.address;
   if (address === undefined) return [];

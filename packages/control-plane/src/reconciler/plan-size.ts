@@ -6,7 +6,7 @@ const BUFFER_MAX = 10; // instances kept for demand alone; more would only starv
 
 const FIRST_ALONE_MS = 2_000;
 
-/** How many instances there should be: more for demand and for a new deployment, fewer after a quiet time. */
+/** Plans how many instances there are: more for demand and for a new deployment, fewer after a quiet time. */
 export function planSize(view: PoolView): PoolStep[] {
   if (view.agent.state !== "live") return [];
   const validating = view.deployments.find(({ phase }) => phase === "Validating");
@@ -18,7 +18,7 @@ export function planSize(view: PoolView): PoolStep[] {
   ];
 }
 
-// A lowered quota ends nothing: no agent of several could know which of them has too many.
+// A lowered quota ends no instance: an agent cannot know which one of several has too many.
 function placesLeft({ agent, instances, organizationLeft }: PoolView): number {
   const left = agent.maxAgents - instances.length;
   return left < 0 ? left : Math.min(left, Math.max(0, organizationLeft));
@@ -51,7 +51,7 @@ function planActive(
   const wanted = Math.max(view.agent.minAgents, Math.min(view.recentStarts, BUFFER_MAX));
   if (free.length < wanted) {
     if (isBackingOff(deployment, view)) return [];
-    // Whose bot would have to share the machine with it.
+    // The bot of a session that starts would have to share the machine with a new instance.
     if (isSomebodyStarting(view) && (free.length > 0 || isMakingTheFirst(view))) return [];
     const spare = Math.max(0, capacity.left - (isReplaced ? 1 : 0)); // one place is the new deployment's
     return request(deployment, Math.min(wanted - free.length, spare), capacity);
@@ -76,7 +76,7 @@ function isMakingTheFirst({ sessions, instances, startingForMs }: PoolView): boo
   return isBeingMade && (startingForMs.get(first.id) ?? 0) < FIRST_ALONE_MS;
 }
 
-// Those that are furthest from serving anybody go first.
+// Instances that are furthest from serving a session go first.
 function drainSurplus(free: InstanceRow[], count: number): PoolStep[] {
   const cause = "the agent's maximum was lowered";
   return (["requested", "starting", "ready"] as const)

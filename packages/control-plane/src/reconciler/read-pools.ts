@@ -111,7 +111,7 @@ function byAgent<Row extends { agentId: string }>(rows: Row[]): (agent: AgentRow
   return ({ id }) => groups.get(id) ?? [];
 }
 
-/** Those that hold an instance, and those that an instance still names. */
+/** Reads the sessions that hold an instance, and those that an instance still names. */
 async function readSessions(db: Db): Promise<PoolSession[]> {
   const named = db
     .selectFrom("instances")

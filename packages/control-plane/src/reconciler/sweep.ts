@@ -15,7 +15,7 @@ export interface SweepOptions {
 /** An object whose output cannot be read for this long is forgotten without it. */
 const UNREADABLE_MS = 60_000;
 
-/** Ends and forgets objects that no row refers to. One that cannot be forgotten does not hold up the rest. */
+/** Ends and forgets objects that no row refers to. An object that cannot be forgotten does not hold up the others. */
 export function createSweep(options: SweepOptions) {
   const { world, orders } = options;
   const failingSinceMs = new Map<string, number>();

@@ -35,7 +35,7 @@ export interface StepWrite<Outcome = unknown> {
   failpoint?: "instance.recycled" | "deploy.validated" | "deploy.flipped" | "close.committed";
   /** Writes nothing if the row has changed since the plan was made. */
   write(tx: Tx): Promise<Outcome>;
-  /** What follows once it is written. */
+  /** Runs after the commit. */
   committed?(outcome: Outcome): void | Promise<void>;
 }
 

@@ -2,7 +2,7 @@ import { AppError } from "@vocalhost/protocol";
 import { badField } from "@vocalhost/base/refusals";
 import type { AgentRow, SessionRow } from "@vocalhost/store/schema";
 
-/** Where a caller wants a session. */
+/** The region in which a caller wants a session. */
 export interface RegionPreference {
   /** Null: in the agent's own. */
   asked: string | null;
@@ -23,7 +23,7 @@ export interface RegionChoice<Agent> {
 
 export interface RegionView {
   preference: RegionPreference;
-  /** Whose drivers do not answer. */
+  /** Regions whose drivers do not answer. */
   down: ReadonlySet<string>;
   /** Other regions, the nearest first; those left out are farthest. */
   nearestTo(region: string): readonly string[];
@@ -32,8 +32,8 @@ export interface RegionView {
 type Placed = Pick<AgentRow, "region">;
 
 /**
- * Agents of one name in the order in which a start tries them. What is given has the agent's own region first. Regions
- * that are down come last, and not at all into question for an instance that would have to be made.
+ * Returns agents of one name in the order in which a start tries them. `agents` has the agent's own region first. Regions
+ * that are down come last; none of their instances can be made.
  */
 export function regionsToTry<Agent extends Placed>(
   agents: readonly [Agent, ...Agent[]],
@@ -56,7 +56,7 @@ export function regionsToTry<Agent extends Placed>(
 }
 
 /**
- * Why a session is where it is, in a few words for header and record: `requested`, `own`, or `nearest` with what was wrong
+ * Returns why a session is where it is, for header and record: `requested`, `own`, or `nearest` with what was wrong
  * with those before it: `nearest;eu-north=down;eu-central=full`.
  */
 export function reasonFor<Agent extends Placed>(
@@ -76,14 +76,14 @@ export function reasonFor<Agent extends Placed>(
   return ["nearest", ...[...wrong].map(([region, why]) => `${region}=${why}`)].join(";");
 }
 
-/** The region that was meant and what was wrong with it, of the words `reasonFor` gives; undefined where it was taken. */
+/** Reads from `reasonFor`'s answer the region that was meant and why it was passed over; undefined where it was taken. */
 export function meantBefore(reason: string): { from: string; why: string } | undefined {
   const [kind, first] = reason.split(";");
   const [from, why] = first?.split("=") ?? [];
   return kind === "nearest" && from && why ? { from, why } : undefined;
 }
 
-/** What a caller is told when no region takes the session and none is full. */
+/** Returns the error for a start that no region takes although none is full. */
 export function refusalOf(passedOver: ReadonlyMap<string, PassedOver>): AppError {
   if (![...passedOver.values()].includes("down")) return new AppError("AGENT-1001");
   const regions = [...passedOver.keys()].map((region) => `'${region}'`);
@@ -94,7 +94,7 @@ export function refusalOf(passedOver: ReadonlyMap<string, PassedOver>): AppError
   return new AppError("REGION_DOWN", { message });
 }
 
-/** What its caller said when it was made. */
+/** Returns the preference that a session's caller stated. */
 export function preferenceOf({ regionAsked, staysInRegion }: SessionRow): RegionPreference {
   return { asked: regionAsked, stays: staysInRegion === 1 };
 }

@@ -14,14 +14,14 @@ import { filterFacts } from "./filter-facts.ts";
 import { moveSession } from "./session-state.ts";
 import { withMarks } from "./timeline.ts";
 
-/** What is known of a session's end. */
+/** Everything that is known about a session's end. */
 export interface Ending {
   /** Written beside the bot; without one the instance was lost, whatever else is believed. */
   exit: ExitRecord | undefined;
   /** Last sign of life otherwise. */
   alive: AliveRecord | undefined;
   instance: InstanceRow | undefined;
-  /** What the controller itself saw of its length. */
+  /** Its length as the controller itself saw it. */
   observed: SessionFacts["observed"];
   nowMs: number;
 }
@@ -71,8 +71,8 @@ export async function closeSession(tx: Tx, session: ClosingRow, ending: Ending):
 }
 
 /**
- * By the bot's wall clock, for when nobody was there to see it. But a bot can set that: its session has lasted for as
- * long as it is billed, and is over by now.
+ * Takes the bot's wall clock, since the controller may not have seen the end. A bot can set that clock, so the end lies
+ * between the time that is billed and now.
  */
 function endedAt(facts: SessionFacts, { exit, nowMs }: Ending): number {
   const earliest = Math.round((facts.boundAt ?? 0) + billedMs(facts));
@@ -87,7 +87,7 @@ function billableMs({ elapsedMs, stopAskedMs }: ExitRecord): number {
   return stopAskedMs === undefined ? elapsedMs : Math.min(elapsedMs, stopAskedMs + BILLED_STOP_GRACE_MS);
 }
 
-/** By the bot's own clock: what it wrote beside itself, or what it last told us. */
+/** Returns the length by the bot's own clock: from the record beside it, or from its last heartbeat. */
 async function lastHeardMs(
   tx: Tx,
   session: ClosingRow,

@@ -7,7 +7,7 @@ type FilterFacts = Pick<
   "filterState" | "filterFramesIn" | "filterFramesFiltered" | "filterFigures"
 >;
 
-/** What is kept of the voice filter. A service without an engine ran none, whatever else is written down. */
+/** Returns the columns of the voice filter. A service without an engine ran none, whatever the record says. */
 export function filterFacts(
   session: Pick<SessionRow, "id" | "filterState">,
   record: ExitRecord | AliveRecord | undefined,
@@ -21,7 +21,7 @@ export function filterFacts(
   };
 }
 
-/** The same, as it will be shown. */
+/** Returns the same as it will be shown. */
 export function closedFilter(
   session: Pick<SessionRow, "id" | "filter" | "filterState">,
   record: ExitRecord | AliveRecord | undefined,

@@ -8,9 +8,9 @@ export interface LastSeen {
   bound(sessionId: string, atMs: number): void;
   /** The session was on at this moment. */
   alive(session: SightedSession, atMs: number): void;
-  /** From its binding; null when it was never seen. What controllers before us saw counts, the time between does not. */
+  /** Its length since it was bound; null if it was never seen. Time that an earlier controller saw counts, gaps do not. */
   atLeastMs(session: SightedSession): number | null;
-  /** The same of a session that was seen to be over; null unless it was this controller that bound it. */
+  /** The longest that a session which is over can have lasted; null unless this controller bound it. */
   atMostMs(sessionId: string, overAtMs: number): number | null;
   /** Forgets those that are over. */
   keepOnly(sessionIds: ReadonlySet<string>): void;
@@ -20,7 +20,7 @@ export type SightedSession = Pick<SessionRow, "id" | "startMs" | "observedMs">;
 
 interface Seen {
   boundMs: number | undefined;
-  /** What is certain before `firstMs`. */
+  /** The length that is certain before `firstMs`. */
   baseMs: number;
   firstMs: number;
   lastMs: number;

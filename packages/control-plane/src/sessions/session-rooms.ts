@@ -43,7 +43,7 @@ export async function findHeldCall(db: Db, roomName: string): Promise<HeldCall |
   return { callId: row.callId, callDomain: row.callDomain };
 }
 
-/** After a start that failed. Whoever repeats one under the same key comes into the room of a session that may go on. */
+/** Closes the room of a failed start, unless the start was repeated under the same key and its session uses the room. */
 export async function closeUnlessUsed(
   { store, log }: Pick<World, "store" | "log">,
   { name, close }: { name: string; close(): Promise<void> },
@@ -60,7 +60,7 @@ export interface RoomCloserOptions {
   close(provider: RoomProviderName, roomName: string): Promise<void>;
 }
 
-/** Closes the rooms of sessions that are over. What a provider refuses is tried again for as long as a room may last. */
+/** Closes the rooms of sessions that are over. A room that its provider does not close is tried again for as long as it may last. */
 export function createRoomCloser({ world, close }: RoomCloserOptions): {
   name: string;
   run(signal: AbortSignal): Promise<void>;

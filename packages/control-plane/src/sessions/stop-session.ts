@@ -8,13 +8,13 @@ import { isTerminal, moveSession } from "./session-state.ts";
 
 export interface StopRequest {
   organizationId: OrganizationId;
-  /** Of every region in which the agent is. */
+  /** The agent's ids in all its regions. */
   agentIds: readonly string[];
   sessionId: string;
   actor: string;
 }
 
-/** Writes down that the session is to end; the reconciler sees to it, however often it takes. */
+/** Writes down that the session is to end. The reconciler stops it, and tries until it has. */
 export async function stopSession(world: World, request: StopRequest): Promise<void> {
   const { organizationId, sessionId } = request;
   world.failpoint("stop.flagged.before");

@@ -2,7 +2,7 @@ import { defaultValues } from "@vocalhost/protocol";
 import type { DeploymentSpec } from "../agents/deployments/deployment-spec.ts";
 import type { Random } from "./random.ts";
 
-/** Of a deployment that could be anybody's. */
+/** Returns the spec of an arbitrary deployment. */
 export function anySpec(random: Random): DeploymentSpec {
   return {
     image: "vocalhost/builds:test",

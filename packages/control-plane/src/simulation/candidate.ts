@@ -4,12 +4,12 @@ import { silentLog } from "@vocalhost/base/log";
 import { startDeciding, type SimulatedController, type SimulationSetting } from "./controller.ts";
 import { createLife, type Life } from "./life.ts";
 
-/** One of several controllers: stands by until it leads, decides until it leads no more, and dies of that. */
+/** A controller among several: it stands by until it leads, and dies when it leads no more. */
 export interface SimulatedCandidate {
   readonly life: Life;
   /** Once it leads, for as long as it takes itself for the leader. */
   readonly deciding: SimulatedController | undefined;
-  /** Nobody else may lead before. */
+  /** No other controller may lead before. */
   readonly leaseUntilMs: number;
 }
 
@@ -33,7 +33,7 @@ export function startCandidate(
   };
   const lease: LeaseOptions = {
     ...{ store, clock, timing, holder },
-    isDead: () => false, // it is on another machine, so nobody can tell
+    isDead: () => false, // it is on another machine, so no controller can tell
     newestEpoch: async () => host.newestEpoch(),
   };
 

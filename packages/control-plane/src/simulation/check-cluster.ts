@@ -4,7 +4,7 @@ import type { Store } from "@vocalhost/store/store";
 import type { ClusterAgent } from "./cluster-agents.ts";
 import type { Host } from "./host.ts";
 
-/** What must hold of each agent and each organisation at every moment. */
+/** Checks the limits of each agent and each organisation, at any moment. */
 export async function checkClusterMeanwhile(options: {
   host: Host;
   store: Store;
@@ -38,7 +38,7 @@ export async function checkClusterMeanwhile(options: {
   }
 }
 
-/** When everything has settled, every pool is whole again. */
+/** Checks that every pool is whole again when everything has settled. */
 export async function checkClusterAtTheEnd(options: {
   host: Host;
   store: Store;

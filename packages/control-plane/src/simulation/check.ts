@@ -8,13 +8,13 @@ import { EPOCH_START_MS } from "./virtual-time.ts";
 const HOST_LOST_TOLERANCE_S = 16;
 const SEEN_LATE_S = 12; // a pass every four seconds, and slow news
 
-/** What must hold at every moment. */
+/** Checks the invariants that hold at every moment. */
 export async function checkMeanwhile(options: {
   host: Host;
   store: Store;
   /** The highest there ever was. */
   maxAgents: number;
-  /** What it is now, and since when. */
+  /** The maximum now, and since when. */
   maximum: { agents: number; sinceAt: number };
   pendingPerAgent: number;
 }): Promise<void> {
@@ -38,7 +38,7 @@ export async function checkMeanwhile(options: {
   if (active.length > 1) host.faults.push(`${active.length} deployments are active at once`);
 }
 
-/** What must hold when everything has settled. */
+/** Checks the invariants that hold when everything has settled. */
 export async function checkAtTheEnd(options: {
   host: Host;
   store: Store;

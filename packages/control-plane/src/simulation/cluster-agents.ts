@@ -47,7 +47,7 @@ function sizesOf(place: number, instancesEach: number): { minAgents: number; max
   return { minAgents: place % 10 === 9 ? 0 : maxAgents, maxAgents }; // one in ten starts cold
 }
 
-/** Of an organisation that may have fewer instances than its agents want. */
+/** Whether the agent's organisation may have fewer instances than its agents want. */
 export function isTight(agent: ClusterAgent): boolean {
   return agent.organizationId === tightOrganization.id;
 }

@@ -12,7 +12,7 @@ export const clusterMutants: ClusterMutant[] = [
     edits: [{ file: "store/src/leadership/leader.ts", find: '1).where("epoch", "=", epoch)', replace: "1)" }],
   },
   {
-    name: "a lease that anybody may take",
+    name: "a lease that any controller may take",
     edits: [
       {
         file: "store/src/leadership/leader.ts",

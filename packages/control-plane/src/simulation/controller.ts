@@ -1,5 +1,5 @@
 import type { OrganizationId } from "../identity/principal.ts";
-import type { Driver } from "@vocalhost/drivers/driver";
+import type { Driver, InstanceSpec } from "@vocalhost/drivers/driver";
 import type { InstanceRecords } from "@vocalhost/drivers/instance-records";
 import type { InstanceNetwork, InstanceReport } from "../pools/instances/instance-network.ts";
 import { LeadershipLostError, takeLease } from "@vocalhost/store/leadership/leader";
@@ -12,7 +12,7 @@ import { NO_PREFERENCE, type RegionPreference } from "../sessions/choose-region.
 import { socketDoor } from "../sessions/doors/socket.ts";
 import type { PendingLimits } from "../sessions/pending-sessions.ts";
 import { createLastSeen } from "../sessions/last-seen.ts";
-import { startSession, type StartedSession } from "../sessions/start-session.ts";
+import { startSession, type StartedSession, type Starter } from "../sessions/start-session.ts";
 import { stopSession } from "../sessions/stop-session.ts";
 import type { Store, Tx } from "@vocalhost/store/store";
 import type { Timing } from "@vocalhost/base/timing";
@@ -40,7 +40,7 @@ export interface SimulationSetting extends LifeOptions {
   store: Store;
   timing: Timing;
   pendingLimits: PendingLimits;
-  /** Of the machine that all instances load on. @default a cluster's, which finds room */
+  /** Processors of the machine on which all instances load. @default a cluster, which finds room */
   cores?: number | undefined;
   quotasOf: QuotasOf;
   mediaPorts: PortRange | undefined;
@@ -48,13 +48,13 @@ export interface SimulationSetting extends LifeOptions {
   listMs: number;
   /** Regions whose drivers do not answer at present. */
   down?(): ReadonlySet<string>;
-  /** Told of every transaction that is about to be committed. */
+  /** Called in every transaction that is about to be committed. */
   commits?(tx: Tx, epoch: number): Promise<void>;
-  /** Told of every look at everything. */
+  /** Called after every pass. */
   passed?(): void;
 }
 
-/** Resolves once it leads, whoever did before. */
+/** Starts a controller that takes the lease at once. */
 export async function bootController(setting: SimulationSetting, name: string): Promise<SimulatedController> {
   const { time, host, timing } = setting;
   const epoch = await takeLease({
@@ -69,88 +69,26 @@ export async function bootController(setting: SimulationSetting, name: string): 
   return startDeciding(setting, createLife(setting), epoch);
 }
 
-/** What a controller that leads does. */
+/** Runs a controller that leads. */
 export async function startDeciding(
   setting: SimulationSetting,
   life: Life,
   epoch: number,
 ): Promise<SimulatedController> {
   const { time, random, host, timing } = setting;
-  const { live, effect } = life;
-
-  const store: Store = {
-    ...setting.store,
-    async transaction(run, options) {
-      await live();
-      const result = await setting.store.transaction(async (tx) => {
-        const value = await run(tx);
-        if (life.isDead || random.chance(setting.deathRate)) {
-          life.kill();
-          throw new Error("died before the commit");
-        }
-        await setting.commits?.(tx, epoch);
-        return value;
-      }, options);
-      await live();
-      return result;
-    },
-    async [Symbol.asyncDispose]() {},
-  };
-  const driver: Driver = {
-    capabilities: { runs: ["build"], cpuLimit: false, memoryLimit: false, isolation: "none" },
-    ...(setting.cores === undefined ? {} : { cores: setting.cores }),
-    fence: (wanted) => effect(() => host.fence(wanted)),
-    newestEpoch: async () => host.newestEpoch(),
-    create: (spec) => effect(() => host.create(spec.id, epoch)),
-    async list() {
-      await live();
-      await time.sleep(random.between(0.1, setting.listMs));
-      const seen = host.list();
-      await time.sleep(random.between(0.1, random.chance(0.1) ? 3_000 : 5)); // old news
-      await live();
-      return seen;
-    },
-    ...(setting.down ? { regional: { codes: [], in: () => driver, away: setting.down } } : {}),
-    onChange() {},
-    destroy: (id, { graceMs }) => effect(() => host.destroy(id, graceMs, epoch)),
-    forget: (id) => effect(() => host.forget(id)),
-  };
-  const records: InstanceRecords = {
-    exitRecord: (id, sessionId) => effect(() => host.exitRecord(id, sessionId)),
-    aliveRecord: (id) => effect(() => host.aliveRecord(id)),
-    output: async () => ({ lines: [], nextPosition: 0 }),
-    makeSpace: async () => 0,
-    remove: (id) => effect(() => host.removeRecords(id)),
-  };
-
-  const reports = new Map<string, InstanceReport>();
-  const network: InstanceNetwork = {
-    start: (target, request) => effect(() => host.start(target.id, request)),
-    stop: (target, request) => effect(() => host.stop(target.id, request.sessionId, request.epoch)),
-    watch(targets) {
-      const wanted = new Set(targets.map(({ id }) => id));
-      for (const id of reports.keys()) if (!wanted.has(id)) reports.delete(id);
-      for (const id of wanted) {
-        const status = host.status(id);
-        if (!status || random.chance(0.1)) continue; // a lost event: the old report stands
-        reports.set(id, { status, heardAtMs: time.monotonicMs(), heardAt: time.nowMs() });
-      }
-    },
-    report: (id) => reports.get(id),
-    missed: () => 0,
-  };
-
+  const store = storeOf(setting, life, epoch);
+  const driver = driverOf(setting, life, epoch);
   const world: World = {
     store,
     driver,
-    records,
-    network,
+    records: recordsOf(setting, life),
+    network: networkOf(setting, life),
     clock: {
       nowMs: time.nowMs,
       monotonicMs: time.monotonicMs,
       async sleep(ms, signal) {
         await time.sleep(ms, signal);
-        await live();
+        await life.live();
       },
     },
     newId: random.id,
@@ -172,19 +110,7 @@ export async function startDeciding(
     bootsAtOnce: 3,
     passed: async () => setting.passed?.(),
     redact: async (_instance, text) => text,
-    deploying: {
-      prepare: async () => undefined,
-      specOf: async ({ id }) => ({
-        id,
-        source: { kind: "build", folder: "" },
-        environment: {},
-        token: "",
-        cpuMillicores: 500,
-        memoryMib: 1024,
-        heartbeatMs: timing.heartbeatMs,
-        aloneMs: timing.instanceAloneMs,
-      }),
-    },
+    deploying: { prepare: async () => undefined, specOf: async ({ id }) => specOf(id, timing) },
   });
   void reconciler.run(new AbortController().signal).catch((error: unknown) => {
     if (!(error instanceof LeadershipLostError) && !life.isDead)
@@ -195,67 +121,11 @@ export async function startDeciding(
   return {
     start: (key, { organizationId, name: agentName }, region) =>
       startSession(starter, {
-        organizationId,
-        agentName,
-        region,
-        transport: "webrtc",
-        body: {},
-        apiKeyId: null,
-        concurrency: null,
-        connect: { kind: "webrtc", iceServers: [] },
+        ...{ organizationId, agentName, region, transport: "webrtc", body: {} },
+        ...{ apiKeyId: null, concurrency: null, connect: { kind: "webrtc", iceServers: [] } },
         idempotency: { key, parametersHash: key },
       }),
-    pend: ({ organizationId, name: agentName }) =>
-      socketDoor.start(
-        {
-          starter,
-          signer: { secret: "" },
-          iceServersOf: () => [],
-          rooms: {
-            require: async () => undefined,
-            make: () => Promise.reject(new Error("There are no rooms in a simulation")),
-            readReady: async () => undefined,
-            forwardCall: async () => undefined,
-            close: async () => undefined,
-            readCall: async () => undefined,
-          },
-          queueMs: 0,
-          instanceToken: () => "",
-          callbackUrl: "",
-          dialling: {
-            takesPublicKeys: false,
-            accountsOf: () => Promise.reject(new Error("There are no carriers in a simulation")),
-          },
-        },
-        {
-          asked: {
-            principal: { kind: "user", userId: "", email: "", role: "owner", organizationId },
-            address: "",
-            agentName,
-            transport: "websocket",
-            body: {},
-            enableDefaultIceServers: false,
-            room: {
-              requested: "room",
-              roomProperties: undefined,
-              tokenProperties: undefined,
-              token: undefined,
-            },
-            region: NO_PREFERENCE,
-            dialout: undefined,
-            idempotencyKey: undefined,
-            wsBase: "",
-          },
-          session: {
-            organizationId,
-            agentName,
-            transport: "websocket",
-            body: {},
-            apiKeyId: null,
-            concurrency: null,
-          },
-        },
-      ),
+    pend: (agent) => pend(starter, agent),
     async stop(sessionId, { organizationId, name }) {
       const agents = await store.db.selectFrom("agents").select("id").where("name", "=", name).execute();
       const agentIds = agents.map(({ id }) => id);
@@ -268,4 +138,115 @@ export async function startDeciding(
     kill: life.kill,
     freeze: life.freeze,
   };
+}
+
+/** A store at whose transactions the controller may die. */
+function storeOf(setting: SimulationSetting, life: Life, epoch: number): Store {
+  const { random, deathRate } = setting;
+  return {
+    ...setting.store,
+    async transaction(run, options) {
+      await life.live();
+      const result = await setting.store.transaction(async (tx) => {
+        const value = await run(tx);
+        if (life.isDead || random.chance(deathRate)) {
+          life.kill();
+          throw new Error("died before the commit");
+        }
+        await setting.commits?.(tx, epoch);
+        return value;
+      }, options);
+      await life.live();
+      return result;
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+function driverOf(setting: SimulationSetting, { live, effect }: Life, epoch: number): Driver {
+  const { time, random, host, cores, down } = setting;
+  const driver: Driver = {
+    capabilities: { runs: ["build"], cpuLimit: false, memoryLimit: false, isolation: "none" },
+    ...(cores === undefined ? {} : { cores }),
+    fence: (wanted) => effect(() => host.fence(wanted)),
+    newestEpoch: async () => host.newestEpoch(),
+    create: (spec) => effect(() => host.create(spec.id, epoch)),
+    async list() {
+      await live();
+      await time.sleep(random.between(0.1, setting.listMs));
+      const seen = host.list();
+      await time.sleep(random.between(0.1, random.chance(0.1) ? 3_000 : 5)); // old news
+      await live();
+      return seen;
+    },
+    ...(down ? { regional: { codes: [], in: () => driver, away: down } } : {}),
+    onChange() {},
+    destroy: (id, { graceMs }) => effect(() => host.destroy(id, graceMs, epoch)),
+    forget: (id) => effect(() => host.forget(id)),
+  };
+  return driver;
+}
+
+function recordsOf({ host }: SimulationSetting, { effect }: Life): InstanceRecords {
+  return {
+    exitRecord: (id, sessionId) => effect(() => host.exitRecord(id, sessionId)),
+    aliveRecord: (id) => effect(() => host.aliveRecord(id)),
+    output: async () => ({ lines: [], nextPosition: 0 }),
+    makeSpace: async () => 0,
+    remove: (id) => effect(() => host.removeRecords(id)),
+  };
+}
+
+function networkOf({ time, random, host }: SimulationSetting, { effect }: Life): InstanceNetwork {
+  const reports = new Map<string, InstanceReport>();
+  return {
+    start: (target, request) => effect(() => host.start(target.id, request)),
+    stop: (target, request) => effect(() => host.stop(target.id, request.sessionId, request.epoch)),
+    watch(targets) {
+      const wanted = new Set(targets.map(({ id }) => id));
+      for (const id of reports.keys()) if (!wanted.has(id)) reports.delete(id);
+      for (const id of wanted) {
+        const status = host.status(id);
+        if (!status || random.chance(0.1)) continue; // a lost event: the old report stands
+        reports.set(id, { status, heardAtMs: time.monotonicMs(), heardAt: time.nowMs() });
+      }
+    },
+    report: (id) => reports.get(id),
+    missed: () => 0,
+  };
+}
+
+function specOf(id: string, { heartbeatMs, instanceAloneMs: aloneMs }: Timing): InstanceSpec {
+  return {
+    ...{ id, source: { kind: "build", folder: "" }, environment: {}, token: "" },
+    ...{ cpuMillicores: 500, memoryMib: 1024, heartbeatMs, aloneMs },
+  };
+}
+
+/** Has a session wait for a socket that never comes. */
+function pend(starter: Starter, { organizationId, name: agentName }: SimulatedAgent): Promise<unknown> {
+  const none = () => Promise.reject(new Error("There are no rooms and carriers in a simulation"));
+  const asked = { agentName, transport: "websocket", body: {} } as const;
+  return socketDoor.start(
+    {
+      ...{ starter, signer: { secret: "" }, iceServersOf: () => [], queueMs: 0 },
+      ...{ instanceToken: () => "", callbackUrl: "" },
+      rooms: {
+        ...{ require: async () => undefined, make: none, readReady: async () => undefined },
+        ...{ forwardCall: async () => undefined, close: async () => undefined },
+        readCall: async () => undefined,
+      },
+      dialling: { takesPublicKeys: false, accountsOf: none },
+    },
+    {
+      asked: {
+        ...asked,
+        principal: { kind: "user", userId: "", email: "", role: "owner", organizationId },
+        ...{ address: "", enableDefaultIceServers: false, region: NO_PREFERENCE, wsBase: "" },
+        room: { requested: "room", roomProperties: undefined, tokenProperties: undefined, token: undefined },
+        ...{ dialout: undefined, idempotencyKey: undefined },
+      },
+      session: { ...asked, organizationId, apiKeyId: null, concurrency: null },
+    },
+  );
 }

@@ -16,7 +16,7 @@ import { createHost } from "./host.ts";
 import { createRandom, type Random } from "./random.ts";
 import { createVirtualTime } from "./virtual-time.ts";
 
-/** What one seed came to. */
+/** The outcome of one seed. */
 export interface SimulationResult {
   seed: number;
   faults: string[];

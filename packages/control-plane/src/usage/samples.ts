@@ -4,7 +4,7 @@ import type { SampleRow } from "@vocalhost/store/schema";
 import type { Db, Store, Tx } from "@vocalhost/store/store";
 import { toTime } from "@vocalhost/base/to-time";
 
-/** What a session used at one moment. The same moment twice counts once. */
+/** Writes the resources that a session used at one moment. The same moment twice counts once. */
 export async function writeSample(db: Db | Tx, sample: SampleRow): Promise<void> {
   await writeSamples(db, [sample]);
 }
@@ -26,7 +26,7 @@ export async function writeSamples(db: Db | Tx, samples: SampleRow[]): Promise<v
 
 const FIGURE_MAX = 2 ** 50; // beyond any machine, and whole numbers up to it stay exact
 
-// They are written together, and each comes from the process of a bot: one that makes no sense must not cost the others.
+// Samples come from bots' processes and are written in one statement: an invalid one must not cost the others.
 function isSample({ at, cpuMillicores, memoryBytes }: SampleRow): boolean {
   return [at, cpuMillicores, memoryBytes].every(Number.isFinite);
 }
@@ -55,7 +55,7 @@ export interface ResourceMetrics {
   createdAt: string;
 }
 
-/** What a session of this organisation used; null without samples. */
+/** Returns the resources that a session of this organisation used; null without samples. */
 export async function resourceMetrics(
   store: Store,
   organizationId: OrganizationId,

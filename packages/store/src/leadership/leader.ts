@@ -4,12 +4,12 @@ import type { Clock } from "@vocalhost/base/clock";
 import type { Store, TransactionOptions, Tx } from "../store.ts";
 import type { Timing } from "@vocalhost/base/timing";
 
-/** There is one leader, known by its epoch; one that lost the lease can no longer write. */
+/** There is one leader, known by its epoch. A controller that lost the lease can no longer write. */
 export interface LeaseOptions {
   store: Store;
   clock: Clock;
   timing: Pick<Timing, "leaseMs">;
-  /** Who we are, in a form that others can judge: `host/pid/start`. */
+  /** This controller, in a form that other controllers can judge: `host/pid/start`. */
   holder: string;
   /** Whether the holder of an unexpired lease is known to be dead. */
   isDead(holder: string): boolean;
@@ -17,7 +17,7 @@ export interface LeaseOptions {
   newestEpoch(): Promise<number>;
 }
 
-/** Takes the lease if it is free and gives the new epoch, otherwise undefined. */
+/** Takes the lease if it is free and returns the new epoch, otherwise undefined. */
 export async function takeLease(options: LeaseOptions): Promise<number | undefined> {
   const { store, clock, timing, holder } = options;
   // A store put back from a backup has forgotten epochs that instances and folders have not.
@@ -45,8 +45,8 @@ export async function takeLease(options: LeaseOptions): Promise<number | undefin
 }
 
 /**
- * Who has the lease, in the form of `LeaseOptions.holder`, and whether it could be taken. Locks nothing: whoever stands by
- * looks often, and the leader's own transactions need that row.
+ * Returns the holder of the lease, in the form of `LeaseOptions.holder`, and whether the lease could be taken. Locks
+ * nothing: a standby reads it often, and the leader's own transactions need that row.
  */
 export async function lookAtLease(options: LeaseOptions): Promise<{ holder?: string; isFree: boolean }> {
   const { store } = options;
@@ -64,7 +64,7 @@ function mayTake(row: { holder: string; until: number }, nowMs: number, options:
   return isOver || options.isDead(row.holder);
 }
 
-/** Whether the lease is still ours; extends it. */
+/** Extends the lease. Returns whether it is still ours. */
 export async function renewLease(options: LeaseOptions, epoch: number): Promise<boolean> {
   const { store, clock, timing } = options;
   // A crowd of starts may use every other connection for longer than the lease lasts.
@@ -77,7 +77,7 @@ export async function renewLease(options: LeaseOptions, epoch: number): Promise<
   return numUpdatedRows === 1n;
 }
 
-/** Gives the lease back, so that nobody has to wait for its end. */
+/** Gives the lease back, so that no controller has to wait for its end. */
 export async function releaseLease({ store }: Pick<LeaseOptions, "store">, epoch: number): Promise<void> {
   await store.db
     .updateTable("leader")
@@ -93,7 +93,7 @@ function timeOf({ store, clock }: Pick<LeaseOptions, "store" | "clock">): RawBui
   return sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 }
 
-/** A transaction that only the leader of this epoch can commit. */
+/** Runs a transaction that only the leader of this epoch can commit. */
 export async function asLeader<T>(
   { store, epoch }: { store: Store; epoch: number },
   run: (tx: Tx) => Promise<T>,
@@ -108,7 +108,7 @@ export async function asLeader<T>(
   }, options);
 }
 
-/** The store as everybody but the deciding code sees it: what they write is the leader's word too. */
+/** Returns a store whose transactions only the leader can commit, for all code that does not check the epoch itself. */
 export function storeOfLeader(leading: { store: Store; readonly epoch: number }): Store {
   return { ...leading.store, transaction: (run, options) => asLeader(leading, run, options) };
 }

@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** What is looked up often must not cost more with every session that ever was. */
+/** Frequent lookups must not cost more with every session that ever was. */
 export const longHistories: Migration = {
   version: 2,
   name: "long histories",

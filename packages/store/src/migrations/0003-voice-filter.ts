@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Migration } from "./migration.ts";
 
-/** What became of the voice filter in a session. */
+/** Adds the state of a session's voice filter. */
 export const voiceFilter: Migration = {
   version: 3,
   name: "voice filter",

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Migration } from "./migration.ts";
 
-/** What the voice filter did in a session. */
+/** Adds the figures of a session's voice filter. */
 export const filterFigures: Migration = {
   version: 5,
   name: "filter figures",

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Migration } from "./migration.ts";
 
-/** Rooms that end with their session, whoever keeps them. */
+/** Adds the rooms that end with their session, for all providers. */
 export const sessionRooms: Migration = {
   version: 6,
   name: "session rooms",

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Migration } from "./migration.ts";
 
-/** What is being done for a deployment that is not there yet. */
+/** Adds the progress of a deployment that is being prepared. */
 export const deploymentProgress: Migration = {
   version: 8,
   name: "deployment progress",

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Migration } from "./migration.ts";
 
-/** What a month used can be read part by part, in the order in which its sessions began. */
+/** Lets a month's usage be read page by page, in the order in which its sessions began. */
 export const usageInOrder: Migration = {
   version: 12,
   name: "usage in order",

@@ -5,7 +5,7 @@ import type { AgentRow, InstanceRow, SessionRow } from "../schema.ts";
 import type { Store } from "../store.ts";
 import { isUniqueViolation } from "../store-errors.ts";
 
-/** What every store does alike. `open` gives an empty one. */
+/** Declares the tests that every store passes. `open` returns an empty one. */
 export function storeContract(name: string, open: () => Promise<Store>): void {
   test(`${name}: values come back as they were`, async () => {
     await using store = await open();
@@ -107,7 +107,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     assert.equal(await countAgents(store), 0);
   });
 
-  test(`${name}: nobody gets between the statements of a transaction`, async () => {
+  test(`${name}: no statement gets between those of a transaction`, async () => {
     await using store = await open();
     await store.db.insertInto("settings").values({ name: "count", value: "0" }).execute();
     const one = (): Promise<void> =>

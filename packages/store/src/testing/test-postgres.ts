@@ -13,11 +13,11 @@ export interface TestPostgres extends AsyncDisposable {
   /** Address of an empty database. */
   url: string;
   port: number;
-  /** Of the process all others of the server descend from. */
+  /** The pid of the process that all others of the server descend from. */
   pid(): number;
-  /** Another database on the same server, empty or a copy of one that nobody is connected to. */
+  /** Another database on the same server, empty or a copy of one without connections. */
   newDatabase(copyOf?: string): Promise<string>;
-  /** What psql prints, without ornaments. */
+  /** Returns psql's output, without ornaments. */
   ask(...statements: string[]): Promise<string>;
   restart(mode: StopMode): Promise<void>;
   stop(mode: StopMode): Promise<void>;
@@ -25,7 +25,7 @@ export interface TestPostgres extends AsyncDisposable {
   /** Neither the server nor any of its processes does anything until `thaw`. */
   freeze(): void;
   thaw(): void;
-  /** Nobody else can do anything with a table until it is disposed of. */
+  /** Locks a table for all others until the lock is disposed of. */
   lock(url: string, table: string): Promise<AsyncDisposable>;
   /** A standby is one no longer. */
   promote(): Promise<void>;
@@ -36,7 +36,7 @@ export interface TestPostgresOptions {
   settings?: Record<string, string>;
   /** Follows this one, as a copy of all its databases. */
   standbyOf?: Pick<TestPostgres, "port" | "url">;
-  /** Where it listens; whoever comes from elsewhere needs the password of its address. @default 127.0.0.1 */
+  /** The address on which it listens; clients from other machines need the password in its URL. @default 127.0.0.1 */
   address?: string;
 }
 

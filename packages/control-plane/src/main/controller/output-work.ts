@@ -2,7 +2,7 @@ import type { Clock } from "@vocalhost/base/clock";
 import type { InstanceRecords } from "@vocalhost/drivers/instance-records";
 import type { InstanceReport } from "../../pools/instances/instance-network.ts";
 import type { Log } from "@vocalhost/base/log";
-import { createOutputCollector, type OutputSource } from "../../logs/collect-output.ts";
+import { OutputCollector, type OutputSource } from "../../logs/collect-output.ts";
 import type { PoolRows } from "../../reconciler/read-pools.ts";
 import { writeSamples } from "../../usage/samples.ts";
 import type { InstanceRow, SampleRow } from "@vocalhost/store/schema";
@@ -33,7 +33,7 @@ export function createOutputWork(options: OutputWorkOptions): OutputWork {
   const lastSamples = new Map<string, { cpuMs: number; heardAtMs: number }>();
   let sources: OutputSource[] = [];
 
-  const collector = createOutputCollector({
+  const collector = new OutputCollector({
     store,
     records,
     clock,

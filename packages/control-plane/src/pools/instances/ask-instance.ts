@@ -9,7 +9,7 @@ export interface Question {
   token: string;
   timeoutMs: number;
   agent: Agent;
-  /** Whoever asks is gone. */
+  /** Aborted when the network is closed. */
   over: AbortSignal;
 }
 
@@ -18,9 +18,9 @@ export interface InstanceAnswer {
   text: string;
 }
 
-const ANSWER_MAX_BYTES = 1024 * 1024; // the bot's process is not to be trusted with our memory
+const ANSWER_MAX_BYTES = 1024 * 1024; // a bot's process must not be able to fill the controller's memory
 
-/** One request to an instance, which must mean the same when it comes twice. Rejects with `InstanceCallError`. */
+/** Sends a request to an instance, perhaps twice: it must be idempotent. Rejects with `InstanceCallError`. */
 export async function askInstance(question: Question): Promise<InstanceAnswer> {
   const untilMs = performance.now() + question.timeoutMs;
   let isSecond = false;
@@ -32,7 +32,7 @@ export async function askInstance(question: Question): Promise<InstanceAnswer> {
     });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    // One that breaks off may have died of what the first one asked.
+    // If the second exchange fails too, the first may have reached the instance and killed it.
     const neverArrived = !isSecond && (code === "ECONNREFUSED" || code === "EHOSTUNREACH");
     throw new InstanceCallError(`The instance did not answer: ${message}`, neverArrived ? "no" : "maybe", {
       cause: error,
@@ -40,7 +40,7 @@ export async function askInstance(question: Question): Promise<InstanceAnswer> {
   }
 }
 
-/** A connection that had been idle broke when it was used again: most likely the instance was just closing it. */
+/** An idle connection broke when it was used again: most likely the instance was just closing it. */
 class StaleConnectionError extends Error {}
 
 function exchange({ target, path, body, token, timeoutMs, agent }: Question): Promise<InstanceAnswer> {
@@ -64,7 +64,7 @@ function exchange({ target, path, body, token, timeoutMs, agent }: Question): Pr
     () => request.destroy(new Error(`no answer within ${Math.round(timeoutMs)} ms`)),
     timeoutMs,
   );
-  request.on("information", () => request.destroy(new Error("it does not come to the point")));
+  request.on("information", () => request.destroy(new Error("informational responses are not supported")));
   let isAnswered = false;
   request.on("response", (response) => {
     isAnswered = true;

@@ -3,7 +3,7 @@ import { Agent } from "node:http";
 import type { Clock } from "@vocalhost/base/clock";
 import type { Log } from "@vocalhost/base/log";
 import { askInstance, splitAddress } from "./ask-instance.ts";
-import { openEar, type Ear } from "./ear.ts";
+import { HeartbeatListener } from "./heartbeat-listener.ts";
 import { InstanceCallError, type InstanceNetwork, type InstanceTarget } from "./instance-network.ts";
 
 export interface HttpInstanceNetworkOptions {
@@ -11,81 +11,99 @@ export interface HttpInstanceNetworkOptions {
   clock: Clock;
   heartbeatMs: number;
   log: Log;
-  /** Something new was heard of an instance. */
+  /** Called when an instance said something that the controller has to act on. */
   heard(instanceId: string): void;
 }
 
 const STOP_TIMEOUT_MS = 5_000;
-const IDLE_MS = 60_000; // an instance closes what is idle for longer
+const IDLE_MS = 60_000; // an instance closes a connection that is idle for longer
+
+export function openHttpInstanceNetwork(options: HttpInstanceNetworkOptions): InstanceNetwork & Disposable {
+  return new HttpInstanceNetwork(options);
+}
 
 /**
- * Speaks with instances over HTTP. It keeps one event stream open to each that is watched, and a connection over which
- * the start goes to each that waits for one: whoever starts a session does not wait for a connection as well.
+ * Speaks with instances over HTTP. It keeps an event stream open to each instance that is watched, and a connection to each
+ * that waits for a session, so that a start need not open one first.
  */
-export function openHttpInstanceNetwork(options: HttpInstanceNetworkOptions): InstanceNetwork & Disposable {
-  const agent = new Agent({ keepAlive: true, maxSockets: 8, timeout: IDLE_MS });
-  const over = new AbortController();
-  const ears = new Map<string, Ear>();
+class HttpInstanceNetwork implements InstanceNetwork, Disposable {
+  readonly #options: HttpInstanceNetworkOptions;
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 8, timeout: IDLE_MS });
+  readonly #over = new AbortController();
+  readonly #listeners = new Map<string, HeartbeatListener>();
 
-  async function command(
+  constructor(options: HttpInstanceNetworkOptions) {
+    this.#options = options;
+  }
+
+  start(target: InstanceTarget, request: InstanceStart, timeoutMs: number): Promise<void> {
+    return this.#command(target, { path: "/instance/start", body: request, timeoutMs });
+  }
+
+  stop(target: InstanceTarget, request: InstanceStop): Promise<void> {
+    return this.#command(target, { path: "/instance/stop", body: request, timeoutMs: STOP_TIMEOUT_MS });
+  }
+
+  watch(targets: InstanceTarget[]): void {
+    const wanted = new Map(targets.map((target) => [target.id, target]));
+    for (const [id, listener] of this.#listeners) {
+      if (wanted.get(id)?.address === listener.target.address) continue;
+      listener.close();
+      this.#listeners.delete(id);
+    }
+    for (const target of targets)
+      if (!this.#listeners.has(target.id)) this.#listeners.set(target.id, this.#listenTo(target));
+  }
+
+  report(instanceId: string) {
+    return this.#listeners.get(instanceId)?.report;
+  }
+
+  missed(instanceId: string): number {
+    return this.#listeners.get(instanceId)?.missed ?? 0;
+  }
+
+  [Symbol.dispose](): void {
+    for (const listener of this.#listeners.values()) listener.close();
+    this.#listeners.clear();
+    this.#over.abort("over");
+    this.#agent.destroy();
+  }
+
+  async #command(
     target: InstanceTarget,
-    path: string,
-    body: object,
-    timeoutMs: number,
+    { path, body, timeoutMs }: { path: string; body: object; timeoutMs: number },
   ): Promise<void> {
-    const token = options.tokenOf(target.id);
-    const { status, text } = await askInstance({
-      ...{ target, path, body, timeoutMs, agent, token },
-      over: over.signal,
-    });
+    const { status, text } = await askInstance({ target, path, body, timeoutMs, ...this.#wayTo(target) });
     if (status >= 200 && status < 300) return;
     throw new InstanceCallError(`The instance answered ${status}: ${text.slice(0, 200)}`, "refused");
   }
 
-  function isConnected({ address }: InstanceTarget): boolean {
-    const [host, port] = splitAddress(address);
-    const name = agent.getName({ host, port });
-    return [agent.sockets, agent.freeSockets].some((sockets) => (sockets[name]?.length ?? 0) > 0);
-  }
-
-  function listen(target: InstanceTarget): Ear {
-    const token = options.tokenOf(target.id);
-    const { heartbeatMs, clock } = options;
-    let notBeforeMs = -Infinity; // however often it speaks and hangs up
-    function connectAhead({ ready, session }: InstanceStatus): void {
-      if (!ready || session || isConnected(target) || clock.monotonicMs() < notBeforeMs) return;
+  #listenTo(target: InstanceTarget): HeartbeatListener {
+    const { heartbeatMs, clock, log, heard } = this.#options;
+    let notBeforeMs = -Infinity; // an instance may speak and hang up any number of times
+    const connectAhead = ({ ready, session }: InstanceStatus): void => {
+      if (!ready || session || this.#isConnected(target) || clock.monotonicMs() < notBeforeMs) return;
       notBeforeMs = clock.monotonicMs() + heartbeatMs;
-      const question = { target, path: "/instance", token, timeoutMs: heartbeatMs, agent, over: over.signal };
-      askInstance(question).catch(() => undefined); // a start says why
-    }
-    return openEar(target, {
-      ...options,
-      token,
+      const question = { target, path: "/instance", timeoutMs: heartbeatMs, ...this.#wayTo(target) };
+      askInstance(question).catch(() => undefined); // a start would say why
+    };
+    const { token } = this.#wayTo(target);
+    return new HeartbeatListener(target, {
+      ...{ token, clock, heartbeatMs, log },
       spoke: connectAhead,
-      heard: () => options.heard(target.id),
+      heard: () => heard(target.id),
     });
   }
 
-  return {
-    start: (target, request: InstanceStart, timeoutMs) =>
-      command(target, "/instance/start", request, timeoutMs),
-    stop: (target, request: InstanceStop) => command(target, "/instance/stop", request, STOP_TIMEOUT_MS),
-    watch(targets) {
-      const wanted = new Map(targets.map((target) => [target.id, target]));
-      for (const [id, ear] of ears) {
-        if (wanted.get(id)?.address === ear.target.address) continue;
-        ear.close();
-        ears.delete(id);
-      }
-      for (const target of targets) if (!ears.has(target.id)) ears.set(target.id, listen(target));
-    },
-    report: (instanceId) => ears.get(instanceId)?.report(),
-    missed: (instanceId) => ears.get(instanceId)?.missed() ?? 0,
-    [Symbol.dispose]() {
-      for (const ear of ears.values()) ear.close();
-      ears.clear();
-      over.abort("over");
-      agent.destroy();
-    },
-  };
+  #wayTo({ id }: InstanceTarget): { token: string; agent: Agent; over: AbortSignal } {
+    return { token: this.#options.tokenOf(id), agent: this.#agent, over: this.#over.signal };
+  }
+
+  #isConnected({ address }: InstanceTarget): boolean {
+    const [host, port] = splitAddress(address);
+    const name = this.#agent.getName({ host, port });
+    const { sockets, freeSockets } = this.#agent;
+    return [sockets, freeSockets].some((each) => (each[name]?.length ?? 0) > 0);
+  }
 }

@@ -1,13 +1,13 @@
 import type { InstanceStart, InstanceStatus, InstanceStop } from "@vocalhost/protocol";
 
-/** How the controller speaks with instances. Reports come by themselves; asking is for commands only. */
+/** How the controller speaks with instances. Instances report by themselves; requests are for commands only. */
 export interface InstanceNetwork {
   /** Resolves when the instance has acknowledged the session; rejects with `InstanceCallError`. */
   start(target: InstanceTarget, command: InstanceStart, timeoutMs: number): Promise<void>;
   stop(target: InstanceTarget, command: InstanceStop): Promise<void>;
-  /** Keeps an ear on exactly these. */
+  /** Listens to exactly these instances. */
   watch(targets: InstanceTarget[]): void;
-  /** The last thing heard of an instance that is watched. */
+  /** The last report of an instance that is watched. */
   report(instanceId: string): InstanceReport | undefined;
   /** Heartbeats in a row that an instance which is watched has missed, whether or not it was ever heard. */
   missed(instanceId: string): number;

@@ -10,8 +10,8 @@ import { findForSocket, pendingFor } from "./pending-socket.ts";
 import { issueSocketToken } from "./socket-tokens.ts";
 
 /**
- * Has a carrier call somebody, with the account that the agent's secrets name. The session is pending until they answer
- * and the carrier's stream comes with the token. A start that is repeated under the same key calls nobody again.
+ * Has a carrier place a call, with the account that the agent's secrets name. The session is pending until the call is
+ * answered and the carrier's stream comes with the token. A start that is repeated under the same key places no second call.
  */
 export async function dialOut(
   context: DoorContext,
@@ -51,7 +51,7 @@ export async function dialOut(
   }
 }
 
-/** Calls cost money, and a public key is in everybody's browser. */
+/** Calls cost money, and a public key is in every visitor's browser. */
 export function requirePayer({ takesPublicKeys }: SessionDialling, principal: Principal): void {
   if (principal.kind !== "key" || principal.keyKind === "private" || takesPublicKeys) return;
   throw new AppError("DIALOUT_NOT_ALLOWED", {

@@ -20,7 +20,7 @@ import type { TokenSigner } from "./socket-tokens.ts";
 export interface SessionDoor {
   /** The transports it answers to. */
   readonly names: readonly TransportName[];
-  /** What `completionStatus` says of a session that ended well. */
+  /** The `completionStatus` of a session that ended well. */
   readonly completion: "HTTP_COMPLETED" | "WS_CONNECTION_CLOSED";
   /** Starts the session or makes ready for its client, and says what that client is told. */
   start(context: DoorContext, request: DoorRequest): Promise<StartOutcome>;
@@ -40,15 +40,15 @@ export interface DoorContext {
   dialling: SessionDialling;
 }
 
-/** Who may place calls, and with whose accounts. */
+/** Says which keys may place calls, and with which accounts. */
 export interface SessionDialling {
-  /** Whether a public key may, which is in everybody's browser. */
+  /** Whether a public key may, although it is in every visitor's browser. */
   takesPublicKeys: boolean;
-  /** What the secrets of a deployment say of carriers. */
+  /** Returns the carriers' accounts in the secrets of a deployment. */
   accountsOf(organizationId: OrganizationId, spec: DeploymentSpec): Promise<CarrierAccounts>;
 }
 
-/** Makes rooms, whoever keeps them. */
+/** Makes rooms at any provider. */
 export interface SessionRooms {
   /** Throws when this service has no account at the provider that was asked for. */
   require(requested: string): Promise<void>;
@@ -85,7 +85,7 @@ export interface CallRoom extends Omit<MadeSessionRoom, "connectIn"> {
   forwardCall: (() => Promise<void>) | undefined;
 }
 
-/** What the start said of the room it wants. */
+/** The room that a start asks for. */
 export interface RequestedRoom {
   /** `room`, `livekit` or `daily`. */
   requested: string;

@@ -12,14 +12,14 @@ export interface CallRequest extends ToldCall {
   agentName: string;
 }
 
-/** Sends a bot into the room of a call that came in; undefined when it was none. A repeated delivery starts nothing. */
+/** Sends a bot into the room of a call that came in; undefined if the request was no call. A repeated delivery starts nothing. */
 export async function startCall(
   context: DoorContext,
   { organizationName, agentName, ...told }: CallRequest,
 ): Promise<RoomStarted | undefined> {
   const { starter, rooms } = context;
   const { world } = starter;
-  // Before anything is looked up: strangers learn nothing.
+  // Before anything is looked up, so that untrusted callers learn nothing.
   const ready = await rooms.readReady(told);
   if (ready) return forwardHeldCall(context, ready);
   const call = await rooms.readCall(told);
@@ -48,7 +48,7 @@ export async function startCall(
   }
 }
 
-/** Daily tells it of every room of the account, so of some that are not ours, or are over. */
+/** Daily reports every room of the account, including rooms that are over or are not ours. */
 async function forwardHeldCall(
   { starter: { world }, rooms }: DoorContext,
   { roomName, sipUri }: ReadyRoom,

@@ -44,7 +44,7 @@ export const roomDoor: SessionDoor = {
   },
 };
 
-/** Whoever repeats a start under the same key comes into the same room. */
+/** A start that is repeated under the same key gets the same room. */
 function markOf(secret: string, { asked, session }: DoorRequest): string | undefined {
   if (asked.idempotencyKey === undefined) return undefined;
   const words = JSON.stringify([session.organizationId, asked.agentName, asked.idempotencyKey]);
@@ -56,7 +56,7 @@ const COSTLY = [
   ...["enable_transcription_storage", "enable_dialout"],
 ];
 
-/** A public key is in everybody's browser: it must not run up the operator's account at the provider. */
+/** A public key is in every visitor's browser: it must not run up the operator's account at the provider. */
 function refuseCosts({ asked: { principal, room } }: DoorRequest): void {
   if (principal.kind !== "key" || principal.keyKind !== "public") return;
   const wanted = [room.roomProperties, room.tokenProperties].flatMap((each) => Object.keys(each ?? {}));

@@ -11,22 +11,22 @@ import type {
 } from "@vocalhost/base/peers/controller-api";
 import { callerOf } from "../pending-sessions.ts";
 import { isTerminal } from "../session-state.ts";
-import type { SessionRequest } from "../start-session.ts";
+import type { SessionRequest, Starter } from "../start-session.ts";
 import { stopSession } from "../stop-session.ts";
 import type { DoorContext, StartOutcome, StartSessionRequest } from "./door.ts";
 import { doorOf } from "./doors.ts";
 import { startCall, type CallRequest } from "./room-call.ts";
 import { routeSocket } from "./socket.ts";
 
-/** What the REST interface and the gateway ask of sessions. */
+/** Sessions as the REST interface and the gateway see them. */
 export interface SessionDoors {
   start(request: StartSessionRequest): Promise<StartOutcome>;
-  /** A provider of rooms tells of a phone call; undefined when it was none. */
+  /** Takes a phone call that a provider of rooms reports; undefined if the report was of no call. */
   takeCall(request: CallRequest): Promise<RoomStarted | undefined>;
   stop(request: StopSessionRequest): Promise<void>;
-  /** May this caller reach this session, and where is it? */
+  /** Returns where a session is, if the caller may reach it. */
   route(request: SessionRouteRequest): Promise<InstanceRoute>;
-  /** A socket has come: checks it, starts its session, says where it goes. */
+  /** Checks a socket that has come, starts its session and returns where it goes. */
   routeSocket(request: SocketRouteRequest): Promise<SocketRoute>;
 }
 
@@ -45,14 +45,6 @@ const LOOK_AGAIN_MS = 500;
 
 export function createSessionDoors(options: SessionDoorsOptions): SessionDoors {
   const { starter } = options;
-  const { world } = starter;
-
-  // In whichever region. Sessions of one that is being deleted can still be reached and stopped.
-  async function agentIdsOf(organizationId: OrganizationId, name: string): Promise<string[]> {
-    const agents = await findAgents(world.store.db, organizationId, { name, message: "Service not found" });
-    return agents.map(({ id }) => id);
-  }
-
   return {
     async start(asked) {
       const { principal, agentName, transport, body } = asked;
@@ -72,50 +64,56 @@ export function createSessionDoors(options: SessionDoorsOptions): SessionDoors {
         },
       });
     },
-
     takeCall: (request) => startCall(options, request),
-
     async stop({ organizationId, agentName, sessionId, actor }) {
-      const agentIds = await agentIdsOf(organizationId, agentName);
-      await stopSession(world, { organizationId, agentIds, sessionId, actor });
+      const agentIds = await agentIdsOf(starter, organizationId, agentName);
+      await stopSession(starter.world, { organizationId, agentIds, sessionId, actor });
       starter.nudge();
     },
-
-    async route({ agent: agentName, sessionId, authorization }) {
-      const principal = await options.admit(
-        { authorization, cookie: undefined, organizationName: undefined },
-        "session",
-      );
-      requireAgentAllowed(principal, agentName);
-      if (principal.kind === "session" && principal.sessionId !== sessionId)
-        throw new AppError("NOT_FOUND", { message: "Service not found" });
-      const { organizationId } = principal;
-      const agentIds = await agentIdsOf(organizationId, agentName);
-      const untilMs = world.clock.monotonicMs() + world.timing.startColdMs;
-      for (;;) {
-        const session = await world.store.db
-          .selectFrom("sessions")
-          .innerJoin("instances", "instances.id", "sessions.instanceId")
-          .select(["sessions.id", "sessions.state", "instances.address", "instances.id as instanceId"])
-          .where("sessions.id", "=", sessionId)
-          .where("sessions.organizationId", "=", organizationId)
-          .where("sessions.agentId", "in", agentIds)
-          .executeTakeFirst();
-        if (!session || isTerminal(session.state))
-          throw new AppError("NOT_FOUND", { message: "Service not found" });
-        if (session.state !== "starting" && session.address !== null)
-          return {
-            sessionId: session.id,
-            address: session.address,
-            token: options.instanceToken(session.instanceId),
-          };
-        if (world.clock.monotonicMs() > untilMs) throw new AppError("AGENT-1001");
-        await starter.wakeups.wait(sessionId, LOOK_AGAIN_MS); // the bot is still initialising
-      }
-    },
-
+    route: (request) => routeSession(options, request),
     routeSocket: (request) => routeSocket(options, request),
   };
+}
+
+async function routeSession(
+  { starter, admit, instanceToken }: SessionDoorsOptions,
+  { agent: agentName, sessionId, authorization }: SessionRouteRequest,
+): Promise<InstanceRoute> {
+  const { store, clock, timing } = starter.world;
+  const principal = await admit({ authorization, cookie: undefined, organizationName: undefined }, "session");
+  requireAgentAllowed(principal, agentName);
+  if (principal.kind === "session" && principal.sessionId !== sessionId)
+    throw new AppError("NOT_FOUND", { message: "Service not found" });
+  const { organizationId } = principal;
+  const agentIds = await agentIdsOf(starter, organizationId, agentName);
+  const untilMs = clock.monotonicMs() + timing.startColdMs;
+  for (;;) {
+    const session = await store.db
+      .selectFrom("sessions")
+      .innerJoin("instances", "instances.id", "sessions.instanceId")
+      .select(["sessions.id", "sessions.state", "instances.address", "instances.id as instanceId"])
+      .where("sessions.id", "=", sessionId)
+      .where("sessions.organizationId", "=", organizationId)
+      .where("sessions.agentId", "in", agentIds)
+      .executeTakeFirst();
+    if (!session || isTerminal(session.state))
+      throw new AppError("NOT_FOUND", { message: "Service not found" });
+    const { id, state, address, instanceId } = session;
+    if (state !== "starting" && address !== null)
+      return { sessionId: id, address, token: instanceToken(instanceId) };
+    if (clock.monotonicMs() > untilMs) throw new AppError("AGENT-1001");
+    await starter.wakeups.wait(sessionId, LOOK_AGAIN_MS); // the bot is still initialising
+  }
+}
+
+/** In all regions, and while the agent is being deleted: its sessions can still be reached and stopped. */
+async function agentIdsOf(
+  { world }: Starter,
+  organizationId: OrganizationId,
+  name: string,
+): Promise<string[]> {
+  const agents = await findAgents(world.store.db, organizationId, { name, message: "Service not found" });
+  return agents.map(({ id }) => id);
 }
 
 function idempotencyOf({

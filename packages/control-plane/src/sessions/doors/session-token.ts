@@ -2,7 +2,7 @@ import { issueSessionToken } from "../../identity/session-tokens.ts";
 import type { SessionRow } from "@vocalhost/store/schema";
 import type { DoorContext, DoorRequest } from "./door.ts";
 
-/** A browser's cookie does not go with what the session proxy passes on; whoever brought a key has it. */
+/** The session proxy passes no cookies on, so a signed-in browser gets a token. A client with a key needs none. */
 export function sessionTokenFor(
   { starter: { world }, signer }: DoorContext,
   { asked: { principal } }: DoorRequest,

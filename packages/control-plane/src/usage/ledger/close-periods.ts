@@ -26,7 +26,7 @@ export async function closePeriods(
   return closed;
 }
 
-/** The month before this one for everybody, and whatever an idle service left open. */
+/** Returns last month for every organisation, and earlier months that an idle service left open. */
 async function candidates(store: Store, nowMs: number): Promise<ClosedPeriod[]> {
   const last = periodBefore(periodOf(nowMs));
   const organizations = await store.db.selectFrom("organizations").select(["id", "createdAt"]).execute();

@@ -4,8 +4,8 @@ import type { ClosingSession } from "./usage.ts";
 import { usageId, usageRowsFor } from "./usage.ts";
 
 /**
- * Enters a session into the ledger, in the transaction that ends it. Repeating it changes nothing. What belongs to a
- * month already closed becomes a dated correction.
+ * Enters a session into the ledger, in the transaction that ends it. Repeating it changes nothing. Usage of a month
+ * that is already closed becomes a dated correction.
  */
 export async function writeUsage(
   tx: Tx,

@@ -9,7 +9,7 @@ const ROWS_PER_ROUND = 500;
 const NEW_ROWS_PER_ROUND = 400; // the others are for rows whose turn has come again
 const AGAIN_MS = 30_000; // doubles with every refusal
 const AGAIN_MAX_MS = 15 * 60_000;
-/** Who sends, how often or just now is wrong, not the row. */
+/** Statuses that refuse the sender or the rate, not the row. */
 const NOT_OF_THE_ROW = new Set([401, 407, 408, 425, 429]);
 
 export interface ExportOptions {
@@ -26,13 +26,13 @@ export interface ExportOptions {
 export interface ExportRound {
   sent: number;
   held: number;
-  /** Those that were refused or met nobody, in this round or before, and wait for another try. */
+  /** Rows that could not be sent, in this round or before, and wait for another try. */
   failed: number;
   /** Why the last one that failed in this round did. */
   problem?: string;
 }
 
-/** Sends what has not been sent, at least once, each under its own identifier. What fails waits by itself. */
+/** Sends each unsent row at least once, under its own identifier. A row that fails waits for its next try. */
 export async function exportUsage(options: ExportOptions): Promise<ExportRound> {
   const { store, clock, failpoint } = options;
   const round: ExportRound = { sent: 0, held: await holdOld(store, clock.nowMs()), failed: 0 };
@@ -47,7 +47,7 @@ export async function exportUsage(options: ExportOptions): Promise<ExportRound> 
     }
     round.problem = outcome.why;
     await putOff(store, row, { outcome, nowMs: clock.nowMs() });
-    // The receiver is down: the others would only wait for nothing. In the next round another row tries.
+    // The receiver is down, so the other rows are not tried. In the next round another row is first.
     if (outcome.kind === "unreachable") break;
   }
   round.failed = await countPutOff(store);
@@ -60,7 +60,7 @@ interface DueRow {
   refusals: number;
 }
 
-/** New ones before those that failed: however many of these there are, they hold up nothing. */
+/** Returns new rows before those that failed, so that failing rows hold up no others. */
 async function dueRows(store: Store, nowMs: number): Promise<DueRow[]> {
   const columns = ["id", "payload", "refusals"] as const;
   const fresh = await unsent(store)
@@ -73,7 +73,7 @@ async function dueRows(store: Store, nowMs: number): Promise<DueRow[]> {
   const again = await unsent(store)
     .select(columns)
     .where("againAt", ">", 0)
-    // Nobody waits for so long: the clock was set back.
+    // No row waits for so long: the clock was set back.
     .where((is) => is.or([is("againAt", "<=", nowMs), is("againAt", ">", nowMs + AGAIN_MAX_MS)]))
     .orderBy("againAt")
     .orderBy("createdAt")

@@ -7,7 +7,7 @@ export type FilterRow = Pick<
   "filter" | "filterState" | "filterFramesIn" | "filterFramesFiltered" | "filterFigures"
 >;
 
-/** What became of the voice filter, as its owner gets to see it; null where none was asked for. */
+/** Describes the voice filter of a session for its owner; null where none was asked for. */
 export function filterReport(row: FilterRow): SessionFilter | null {
   if (row.filter === null) return null;
   return {

@@ -1,7 +1,7 @@
 // How long a session counts. Lengths come from monotonic clocks; the wall clock only says when a stop was asked for.
 // The bot's process tells how long it ran, and what the controller saw bounds what it tells.
 
-/** What is known about a session when it is closed. */
+/** Everything that is known about a session when it is closed. */
 export interface SessionFacts {
   /** Null: no instance was ever bound to it. */
   boundAt: number | null;
@@ -11,7 +11,7 @@ export interface SessionFacts {
   elapsedMs: number | null;
   /** For a session whose elapsed time is unknown. */
   lastProofOfLifeAt: number | null;
-  /** What the controller saw, from binding on; null: nothing it could be sure of. */
+  /** The length that the controller saw, from binding on; null where it could not be sure. */
   observed: { atLeastMs: number | null; atMostMs: number | null };
   stopRequestedAt: number | null;
   maxDurationMs: number;
@@ -23,10 +23,10 @@ export const BILLED_STOP_GRACE_MS = 5_000;
 /** A process outlives its session, while it writes down that it ended; being seen proves no more than this. */
 const LINGER_MS = 3_000;
 
-/** Below this a difference is the way between two clocks. */
+/** A smaller difference is the latency between two clocks. */
 const DIFFERENCE_MS = 1_000;
 
-/** From binding to the first of: exit or last proof of life, stop request and grace, longest duration. */
+/** Returns the time from binding to the first of: exit or last proof of life, stop request and grace, longest duration. */
 export function billedMs(facts: SessionFacts): number {
   const { boundAt, startMs } = facts;
   if (boundAt === null || startMs === null) return 0;
@@ -40,13 +40,13 @@ export function billedSeconds(facts: SessionFacts): number {
   return Math.floor(billedMs(facts) / 1_000);
 }
 
-/** By how much what was seen corrects what the bot told; null when they agree. */
+/** Returns by how much the observed length corrects the bot's; null when they agree. */
 export function lengthCorrectionMs(facts: SessionFacts): number | null {
   const { boundAt, startMs } = facts;
   if (boundAt === null || startMs === null || facts.elapsedMs === null) return null;
   const toldMs = Math.min(livedMs(facts, { boundAt, startMs }), facts.maxDurationMs);
   const differenceMs = Math.min(boundedMs(toldMs, facts), facts.maxDurationMs) - toldMs;
-  // A bot runs before its acknowledgement arrives. On a busy machine that is seconds, counted twice and told by nobody.
+  // A bot runs before its acknowledgement arrives. On a busy machine that is seconds, which are counted twice.
   const { atMostMs } = facts.observed;
   if (differenceMs < 0 && atMostMs !== null && facts.elapsedMs <= atMostMs) return null;
   return Math.abs(differenceMs) > DIFFERENCE_MS ? Math.round(differenceMs) : null;

@@ -24,7 +24,7 @@ export interface UsageProjection {
   invoiceUsd: string;
 }
 
-/** Sessions that have ended, by UTC day and by agent. What is billed is the ledger's; this shows how it came about. */
+/** Sums up sessions that have ended, by UTC day and by agent. The ledger decides what is billed; this shows why. */
 export async function readUsageDays(
   store: Store,
   organizationId: OrganizationId,
@@ -69,7 +69,7 @@ export async function readUsageDays(
   }
 }
 
-/** If it goes on like this; nothing of a month that is over or has not begun. */
+/** Projects a month's usage at the present rate; null for a month that is over or has not begun. */
 export function projectUsage(
   filterSeconds: number,
   { period, nowMs }: { period: Period; nowMs: number },

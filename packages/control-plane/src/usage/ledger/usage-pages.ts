@@ -5,11 +5,11 @@ import type { FilterRow } from "./filter-report.ts";
 import { DAY_MS, periodEndMs, periodStartMs, type Period } from "./periods.ts";
 import type { UsageCorrection } from "./read-usage.ts";
 
-/** Of a session that was forgotten only what it used is left. */
+/** Only the usage is left of a session that was deleted. */
 export interface UsedSession extends FilterRow {
   sessionId: string;
   agentId: string;
-  /** Of its agent, while that is known. */
+  /** The agent's name, while it is known. */
   name: string | null;
   seconds: number;
   startedAt: number | null;

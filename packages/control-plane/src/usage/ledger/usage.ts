@@ -11,19 +11,19 @@ export interface ClosingSession extends SessionFacts {
   agentId: string;
   /** Filter of the deployment at the time of binding, whatever was deployed since. */
   filter: VoiceFilter | null;
-  /** What became of it; null when that is unknown. */
+  /** Its state at the end; null when that is unknown. */
   filterState: FilterState | null;
 }
 
 type FilterState = FilterStatus["state"];
 
-/** Not billed: what the service could not run. That a bot does not use it is the bot's business. */
+/** A filter that the service could not run is not billed. One that the bot does not use is. */
 export function isFilterBilled(session: Pick<ClosingSession, "filter" | "filterState">): boolean {
   const { filter, filterState } = session;
   return filter !== null && filterState !== "unavailable" && filterState !== "failed";
 }
 
-/** One row per month the session touches; none without a filter that is billed, or if it never became active. */
+/** Returns one row per month that the session touches; none without a billed filter, or if it never became active. */
 export function usageRowsFor(session: ClosingSession): UsageRow[] {
   if (!isFilterBilled(session) || session.boundAt === null) return [];
   return splitAtPeriods({ fromMs: session.boundAt, seconds: billedSeconds(session) }).map((piece) => ({
@@ -35,7 +35,7 @@ export function usageRowsFor(session: ClosingSession): UsageRow[] {
   }));
 }
 
-/** Under which a row leaves the house, however often it is sent. */
+/** Returns the identifier under which a row is exported, however often it is sent. */
 export function usageId(row: Pick<UsageRow, "sessionId" | "period">): string {
   return `usage:${row.sessionId}:${row.period}`;
 }

@@ -1,7 +1,7 @@
 import { lstat, readdir, statfs } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What of the data folder grows, by the noun it belongs to. */
+/** The parts of the data folder that grow. */
 export const dataAreas = ["database", "builds", "instances", "uploads", "other"] as const;
 export type DataArea = (typeof dataAreas)[number];
 
@@ -10,13 +10,13 @@ export interface DiskSpace {
   totalBytes: number;
 }
 
-/** Of the disk that holds the folder; free is what the service's user may still write. */
+/** Reads the space of the disk that holds the folder; `freeBytes` is what the service's user may still write. */
 export async function readDiskSpace(folder: string): Promise<DiskSpace> {
   const { bavail, blocks, bsize } = await statfs(folder);
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
 }
 
-/** Looks at every file, so it takes seconds for large folders. What vanishes meanwhile counts as nothing. */
+/** Measures every file, which takes seconds for large folders. A file that vanishes meanwhile counts as nothing. */
 export async function measureDataFolder(
   folder: string,
   signal?: AbortSignal,

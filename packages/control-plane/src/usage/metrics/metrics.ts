@@ -14,7 +14,7 @@ export interface Metrics extends ProcessMetrics, DiskMetrics, FilterMetrics {
   countElsewhere(place: { from: string; why: string; to: string }): void;
   requestDone(request: { method: string; route: string; status: string }, seconds: number): void;
   passDone(seconds: number): void;
-  /** Whatever it was, it will be retried; `what` is a step, or a part of the pass. */
+  /** `what` is a step or a part of the pass. It will be retried. */
   passFailed(what: string): void;
 }
 

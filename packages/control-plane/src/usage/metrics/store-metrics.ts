@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from "prom-client";
 import type { Store } from "@vocalhost/store/store";
 
-/** What the store knows; counted when it is read. */
+/** Adds metrics that are counted in the store when they are read. */
 export function addStoreMetrics(registry: Registry, store: Store): void {
   for (const table of ["sessions", "instances"] as const)
     registry.registerMetric(
