@@ -1,8 +1,7 @@
 import type { CompiledQuery, DatabaseConnection, QueryResult } from "kysely";
-import type { Lock } from "./lock.ts";
 import type { Statement } from "./sqlite-engine.ts";
 import type { SqliteLink } from "./sqlite-link.ts";
-import { fromSqliteError } from "./store-errors.ts";
+import { fromSqliteError, unavailable } from "./store-errors.ts";
 
 /**
  * SQLite has one writer: a transaction holds its lock from `begin` to its end, a single write while it runs. A transaction
@@ -70,6 +69,40 @@ export class SqliteConnection implements DatabaseConnection {
       return await this.#link.execute(statement);
     } catch (error) {
       throw fromSqliteError(error);
+    }
+  }
+}
+
+/** Gives a resource to one holder at a time, first come, first served. */
+export class Lock {
+  readonly #waitLimitMs: number | undefined;
+  readonly #queue = new Set<() => void>();
+  #isTaken = false;
+
+  constructor({ waitLimitMs }: { waitLimitMs?: number } = {}) {
+    this.#waitLimitMs = waitLimitMs;
+  }
+
+  async take(): Promise<void> {
+    if (!this.#isTaken) {
+      this.#isTaken = true;
+      return;
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#queue.add(resolve);
+    if (this.#waitLimitMs === undefined) return promise;
+    const timer = setTimeout(() => {
+      if (this.#queue.delete(resolve)) reject(unavailable("The database is busy"));
+    }, this.#waitLimitMs);
+    await promise.finally(() => clearTimeout(timer));
+  }
+
+  release(): void {
+    const [next] = this.#queue;
+    if (!next) this.#isTaken = false;
+    else {
+      this.#queue.delete(next);
+      next();
     }
   }
 }

@@ -71,7 +71,7 @@ suite("postgres", { skip: postgresIsMissing() }, () => {
     await assert.rejects(sql`select pg_sleep(5)`.execute(store.db), isUnavailable);
   });
 
-  test("postgres: whoever searches waits for others who do", async () => {
+  test("postgres: a search waits for other searches", async () => {
     await using store = await openPostgresStore({ url: await server.newDatabase() });
     const searching = [1, 2].map(() => sql`select pg_sleep(5.5)`.execute(store.search));
     const [rows] = await Promise.all([store.search.selectFrom("agents").selectAll().execute(), ...searching]);
@@ -146,7 +146,7 @@ test("sqlite: a thread that dies takes its transaction with it, and the next sta
   assert.equal(await countAgents(store), 2);
 });
 
-test("sqlite: a long read holds up nobody", async () => {
+test("sqlite: a long read holds up no other statement", async () => {
   await using store = await openSqliteStore({ file: newFile(), ...small });
   const told: string[] = [];
   const count = sql`with recursive n(i) as (select 1 union all select i + 1 from n where i < 3000000)`;
@@ -294,7 +294,7 @@ function isCondition(argument: string): boolean {
   return argument.startsWith("--conditions");
 }
 
-/** Runs as somebody who is not in the transaction. */
+/** Runs outside the transaction's async context. */
 function outside<T>(run: () => Promise<T>): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   queue.push(() => void run().then(resolve, reject));

@@ -34,7 +34,7 @@ const LIMITS: OutputLimits = { linesPerSecond: 1_000, bytesPerSession: 50 * 1024
 const CHUNKS_PER_ROUND = 8; // a flood from one instance must not hold up the others
 const READ_MAX_CHARACTERS = 64 * 1024; // of a line, before secrets are hidden; a shorter limit cuts it again afterwards
 
-/** What a round read from one instance. */
+/** The output that a round read from one instance. */
 interface Batch {
   source: OutputSource;
   reading: Reading;

@@ -20,7 +20,7 @@ test("agents of one organisation share what is its, however many they are", () =
   assert.equal(new Set(agents).size, 4, "and among themselves they take turns");
 });
 
-test("what somebody waits for is first of what is equal, then the oldest", () => {
+test("among equals, instances that a session waits for are first, then the oldest", () => {
   const waiting = [
     ...boots(1, { agentId: "young", createdAt: 9 }),
     ...boots(1, { agentId: "old", createdAt: 1 }),

@@ -44,7 +44,7 @@ test("each instance gets a port of its own, in turn, and gives it back with its 
   );
 });
 
-// What is locked differs between the stores.
+// The stores lock differently.
 eachStore((open) => {
   test("the store refuses a port that two live instances would have", async () => {
     await using store = await open();
@@ -73,7 +73,7 @@ eachStore((open) => {
   });
 });
 
-test("a borrowed port is nobody's until it is released", async () => {
+test("a borrowed port goes to no instance until it is released", async () => {
   await using store = await openMemoryStore();
   const ports = createMediaPorts({ range: { first: 40_000, last: 40_000 }, log: silentLog });
   const take = () => store.transaction((tx) => ports.take({ store, tx }));

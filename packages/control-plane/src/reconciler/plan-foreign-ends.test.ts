@@ -18,7 +18,7 @@ check({
   expect: ["mark-gone a (not its fault)"],
 });
 check({
-  what: "one that nobody had room for is given up, which is not its fault",
+  what: "an instance for which there was no room is given up, which is not its fault",
   view: {
     instances: [instance({ id: "a", state: "starting" })],
     startingForMs: { a: 60_000 },
@@ -55,7 +55,7 @@ check({
   expect: ["drain a (not its fault)"],
 });
 
-test("how an instance ended is said by whoever knows", () => {
+test("the driver says how an instance ended, if it knows", () => {
   assert.deepEqual(crashOf(evicted("a")), { exitCode: null, text: "It was evicted.", isForeign: true });
   assert.deepEqual(crashOf(exited("a", 1)), { exitCode: 1, text: "It exited with code 1." });
 });

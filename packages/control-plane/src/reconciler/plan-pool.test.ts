@@ -8,7 +8,7 @@ describe("instances", () => {
     expect: ["launch a"],
   });
   check({
-    what: "not more than a few boot at once, and whoever is waited for goes first",
+    what: "not more than a few boot at once, and those that a session waits for go first",
     view: {
       bootsAtOnce: 1,
       instances: [
@@ -187,7 +187,7 @@ describe("rollouts", () => {
 describe("sessions", () => {
   const busy = instance({ id: "a", state: "busy", sessionId: "s" });
   check({
-    what: "one nobody connects to expires",
+    what: "a session without a client expires",
     view: { pending: { count: 2, oldestAt: NOW - 300_001 } },
     expect: ["expire-pending"],
   });
@@ -218,7 +218,7 @@ describe("sessions", () => {
     expect: ["fail-session s"],
   });
   check({
-    what: "a start that nobody has ended in time has failed",
+    what: "a start that did not end in time has failed",
     view: {
       sessions: [session({ id: "s", state: "starting", epoch: 7, boundAt: NOW })],
       startingForMs: { s: 80_001 },
@@ -297,7 +297,7 @@ describe("instances that wait", () => {
   const agent = { minAgents: 3 };
   const asleep = (id: string) => ({ ...running(id), isPaused: true });
   check({
-    what: "all go on running where nobody asks for rest",
+    what: "all go on running where none is to be paused",
     view: { agent, instances: waiting, seen: waiting.map(({ id }) => running(id)) },
     expect: [],
   });
@@ -339,7 +339,7 @@ describe("instances that wait", () => {
     expect: ["wake b", "pause c"],
   });
   check({
-    what: "are woken when rest is no longer asked for, or somebody has put a busy one to sleep",
+    what: "are woken when rest is no longer asked for, or a busy one was paused",
     view: {
       agent: { minAgents: 1 },
       instances: [instance({ id: "x", state: "busy", sessionId: "s" }), waiting[0]!],

@@ -4,8 +4,6 @@ import type { AgentRow, DeploymentRow, InstanceRow } from "@vocalhost/store/sche
 import type { Timing } from "@vocalhost/base/timing";
 import { planInstance } from "./plan-instance.ts";
 import type { PendingSessions, PoolSession } from "./read-pools.ts";
-import { planRest } from "./plan-rest.ts";
-import { planRollout } from "./plan-rollout.ts";
 import { planPending, planSession } from "./plan-session.ts";
 import { planSize } from "./plan-size.ts";
 
@@ -108,4 +106,77 @@ function planDeletion({ agent, sessions, pending, instances }: PoolView): PoolSt
   const isEmpty = sessions.length === 0 && pending.count === 0 && instances.length === 0;
   const isOver = agent.state === "deleting" && isEmpty;
   return isOver ? [{ do: "delete-agent", agent }] : [];
+}
+
+/**
+ * Plans which waiting instances are paused. Instances that will be claimed first stay awake, and one more for each
+ * session whose client is on its way, so that few calls wait for an instance to wake.
+ */
+function planRest(view: PoolView): PoolStep[] {
+  const waiting = view.instances
+    .filter(({ state, sessionId }) => state === "ready" && sessionId === null)
+    .sort((one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1)); // as they are claimed
+  const { keptAwake, pending } = view;
+  const resting = new Set(keptAwake === undefined ? [] : waiting.slice(keptAwake + pending.count));
+  return view.instances.flatMap((instance): PoolStep[] => {
+    const seen = view.seen.get(instance.id);
+    if (seen?.state !== "running" || instance.state === "draining") return [];
+    const isPaused = seen.isPaused ?? false;
+    if (isPaused && !resting.has(instance)) return [{ do: "wake", instance }];
+    return !isPaused && resting.has(instance) && hasSettled(instance, view)
+      ? [{ do: "pause", instance }]
+      : [];
+  });
+}
+
+// Bots go on loading for a while after they are ready.
+function hasSettled({ stateAt }: InstanceRow, { nowMs, timing }: PoolView): boolean {
+  return nowMs - stateAt >= timing.pauseAfterMs;
+}
+
+/** Plans how the deployments of an agent move on: the new one proves itself before the old one drains. */
+function planRollout(view: PoolView): PoolStep[] {
+  return view.deployments.flatMap((deployment) => planDeployment(deployment, view));
+}
+
+function planDeployment(deployment: DeploymentRow, view: PoolView): PoolStep[] {
+  const own = view.instances.filter(({ deploymentId }) => deploymentId === deployment.id);
+  switch (deployment.phase) {
+    case "Creating":
+      return view.agent.state === "live" ? [{ do: "prepare-deployment", deployment }] : [];
+    case "Validating":
+      if (deployment.failureCode !== null) return [failed(deployment)];
+      if (deployment.crashes >= view.timing.crashesToFail) return [failed(deployment)];
+      return own.some(({ state }) => state === "ready") ? [{ do: "activate-deployment", deployment }] : [];
+    case "Draining":
+      return own.length === 0 ? [{ do: "retire-deployment", deployment }] : [];
+    case "Active":
+    case "Retired":
+    case "Failed":
+    case "Superseded":
+      return [];
+    default:
+      return deployment.phase satisfies never;
+  }
+}
+
+function failed(deployment: DeploymentRow): PoolStep {
+  const { crashes, crashText, failureCode, failureText } = deployment;
+  if (failureCode !== null)
+    return { do: "fail-deployment", deployment, code: failureCode, text: failureText ?? failureCode };
+  return {
+    do: "fail-deployment",
+    deployment,
+    code: "UNKNOWN_ERROR",
+    text: `The bot crashed ${crashes} times before it was ready: ${reasonIn(crashText ?? "")}`,
+  };
+}
+
+const REASON_MAX_CHARACTERS = 300;
+
+/** Returns the error out of everything that was printed around it, otherwise how the process ended. */
+function reasonIn(crashText: string): string {
+  const [ending = "", ...output] = crashText.split("\n");
+  const error = output.findLast((line) => /^(?:Uncaught )?\w*(?:Error|Exception)\b/.test(line));
+  return (error ?? ending).trim().slice(0, REASON_MAX_CHARACTERS);
 }

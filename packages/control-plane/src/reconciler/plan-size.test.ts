@@ -73,7 +73,7 @@ describe("size", () => {
     expect: ["request-instance", "request-instance", "request-instance"],
   });
   check({
-    what: "a lowered maximum takes back what nobody uses, whatever the demand",
+    what: "a lowered maximum takes back idle instances, whatever the demand",
     view: {
       agent: { maxAgents: 2 },
       recentStarts: 9,
@@ -159,7 +159,7 @@ describe("size", () => {
     expect: ["request-instance"],
   });
   check({
-    what: "a clock that was set back makes nobody wait",
+    what: "a clock that was set back makes no start wait",
     view: {
       agent: { minAgents: 1 },
       deployments: [deployment({ crashes: 2, lastCrashAt: NOW + 7_200_000 })],

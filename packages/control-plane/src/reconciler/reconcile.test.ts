@@ -111,7 +111,7 @@ test("an instance that takes long to be made holds up no other, and is neither m
   };
   await reconciler.pass();
   await until(async () => (await states())["quick"] === "starting", 5_000, "the quick one");
-  // Nobody wants it any more; but whether there is something to end is not known before it is made.
+  // It is not wanted any more, but whether there is something to end is not known before it is made.
   await store.db
     .updateTable("instances")
     .set({ state: "draining", version: 2 })
@@ -203,7 +203,7 @@ test("a driver that is away is told of once, and again when it is away for anoth
   assert.deepEqual(told, Array(3).fill("reconciling failed, will be retried"));
 });
 
-test("an object that cannot be ended is tried at every look, and is no reason for another look at once", async () => {
+test("an object that cannot be ended is tried in every pass, and is no reason for another pass at once", async () => {
   await using store = await openMemoryStore();
   const ended = new AbortController();
   let passes = 0;
@@ -214,7 +214,7 @@ test("an object that cannot be ended is tried at every look, and is no reason fo
   });
   let rested = 0;
   clock.sleep = async (_ms, signal) => {
-    await setImmediate(); // what a look began comes to its end, and wakes whoever rests
+    await setImmediate(); // orders of the pass come to their end, and wake the loop
     if (!signal?.aborted && ++rested === 2) ended.abort();
   };
   await reconciler.run(ended.signal);
@@ -253,7 +253,7 @@ test("telling of another session's end does not hide how long one's own lasts", 
   assert.equal(lastSeen.atLeastMs(own), 7_000);
 });
 
-test("while nobody can look at instances, what they tell of themselves counts and nothing else is concluded", async () => {
+test("while instances cannot be listed, their own reports count and nothing else is concluded", async () => {
   await using store = await openMemoryStore();
   await store.db.insertInto("leader").values({ id: 1, holder: "we", epoch: 1, until: 0 }).execute();
   for (const id of ["over", "silent"]) {
@@ -278,7 +278,7 @@ test("while nobody can look at instances, what they tell of themselves counts an
   const stateOf = async (table: "sessions" | "instances"): Promise<string[]> =>
     (await store.db.selectFrom(table).select("state").orderBy("id").execute()).map(({ state }) => state);
   for (const _ of ["once", "again"]) await assert.rejects(reconciler.pass(), /no cluster/);
-  assert.deepEqual(watched, ["over", "silent"], "an instance that nobody listens to ends itself");
+  assert.deepEqual(watched, ["over", "silent"], "an instance without a listener ends itself");
   assert.deepEqual(await stateOf("sessions"), ["ended", "active"]);
   assert.deepEqual(await stateOf("instances"), ["busy", "busy", "requested"]);
   assert.deepEqual([made, destroyed, forgotten], [[], [], []]);
@@ -379,7 +379,7 @@ interface SetUp {
   removeRecords?(id: string): Promise<void>;
   beforeForget?(id: string): Promise<void>;
   passed?(): Promise<void>;
-  /** What every instance says of its session. */
+  /** The session in every instance's report. */
   told?: InstanceStatus["session"];
   watched?(ids: string[]): void;
 }

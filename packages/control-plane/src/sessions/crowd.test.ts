@@ -1,4 +1,4 @@
-// Far more starts at once than there is capacity, on both databases: the cap holds, and everybody is answered.
+// Far more starts at once than there is capacity, on both databases: the cap holds, and every start is answered.
 import { isAppError } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -30,7 +30,7 @@ eachStore((open) => {
     assert.equal(new Set(taken.values()).size, taken.size, "no session has two instances");
     const active = await store.db.selectFrom("sessions").select("id").where("state", "=", "active").execute();
     assert.equal(active.length, counts.started, "who was refused left nothing behind, who was not is there");
-    // A starved machine keeps somebody waiting too long for the database, who is told to come back.
+    // On a starved machine a start may wait too long for the database, and is told to come back.
     if (counts["put off"] === 0) assert.deepEqual(counts, { ...counts, started: CAP, refused: STARTS - CAP });
     else assert.ok(counts.started <= CAP, "never one more");
   });

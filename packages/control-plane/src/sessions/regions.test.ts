@@ -75,7 +75,7 @@ eachStore((open) => {
     assert.equal(await start(), "eu-north nearest;us-west=full");
     assert.equal(await start({ stays: true }), "AGENT-AT-CAPACITY");
     down.add("eu-north");
-    // What waits there already is better than nothing.
+    // An instance that waits there already is better than none.
     assert.equal(await start(), "eu-north nearest;us-west=full");
     assert.equal(await start({ asked: "eu-north", stays: true }), "eu-north requested");
     assert.equal(await start(), "AGENT-AT-CAPACITY");
@@ -91,7 +91,7 @@ eachStore((open) => {
     down.add("eu-north");
     assert.equal(await start(), "REGION_DOWN");
     const rows = await store.db.selectFrom("instances").select("id").execute();
-    assert.deepEqual(rows, [], "nothing is wanted where nobody can make it");
+    assert.deepEqual(rows, [], "nothing is wanted where no driver can make it");
   });
 
   test("one region without a deployment that is ready does not disturb the other", async () => {

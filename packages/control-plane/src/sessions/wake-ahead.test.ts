@@ -4,7 +4,7 @@ import type { Driver } from "@vocalhost/drivers/driver";
 import { eachStore } from "@vocalhost/store/testing/each-store";
 import { startSession } from "./start-session.ts";
 import { addWarmAgent, prepareOrganization, starterOn } from "./testing/warm-pools.ts";
-import { wakeAhead } from "./wake-ahead.ts";
+import { wakeAhead } from "./doors/socket.ts";
 
 eachStore((open) => {
   test("the instance that is woken for a client on its way is the one it gets", async () => {

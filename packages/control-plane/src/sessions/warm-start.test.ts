@@ -103,7 +103,7 @@ function contextOn(store: Store): DoorContext {
   };
 }
 
-/** One that may only have so many sessions at once, which has to be looked up in every start. */
+/** Adds a key that may only have so many sessions at once, which every start has to count. */
 async function addKey(store: Store, organizationId: OrganizationId): Promise<KeyPrincipal> {
   const input = { kind: "public", name: "page", concurrency: PLACES } as const;
   const { id } = await store.transaction((tx) =>

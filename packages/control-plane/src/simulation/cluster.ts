@@ -4,8 +4,7 @@ import type { Tx } from "@vocalhost/store/store";
 import { defaultTiming, type Timing } from "@vocalhost/base/timing";
 import { startCandidate, type SimulatedCandidate } from "./candidate.ts";
 import { checkAtTheEnd } from "./check.ts";
-import { checkClusterAtTheEnd, checkClusterMeanwhile } from "./check-cluster.ts";
-import { checkRegions, type Outage } from "./check-regions.ts";
+import { checkClusterAtTheEnd, checkClusterMeanwhile, checkRegions, type Outage } from "./check-cluster.ts";
 import {
   FRAIL_REGION,
   isTight,
@@ -28,7 +27,7 @@ export interface ClusterSize {
   startsPerSecond: number;
 }
 
-/** What one seed of a cluster came to. */
+/** The outcome of one seed of a cluster. */
 export interface ClusterResult extends SimulationResult {
   /** Leaders that died or stood still. */
   deaths: number;
@@ -36,7 +35,7 @@ export interface ClusterResult extends SimulationResult {
   nodesLost: number;
   /** How often another controller began to lead. */
   takeovers: number;
-  /** Of instances that ran at once. */
+  /** The most instances that ran at once. */
   instancesMax: number;
   passes: number;
 }
@@ -185,12 +184,12 @@ export async function simulateCluster(seed: number, size: ClusterSize): Promise<
     time.at(time.monotonicMs() + CHECK_MS, watch);
   }
 
-  /** Somebody leads again within five seconds, as long as there is anybody. */
+  /** A controller leads again within five seconds, as long as one is alive. */
   function watchLeader(sinceMs: number): void {
     const nowMs = time.monotonicMs();
     const isWell = leader() !== undefined || candidates.every(({ life }) => life.isDead || life.isFrozen);
     const isLate = !isWell && nowMs - sinceMs > WITHOUT_LEADER_MAX_MS;
-    if (isLate) host.faults.push("I9: nobody has led for more than five seconds");
+    if (isLate) host.faults.push("I9: no controller has led for more than five seconds");
     if (!leader()) deathsAtMs.push(nowMs);
     time.at(nowMs + 250, () => watchLeader(isWell || isLate ? nowMs : sinceMs));
   }

@@ -20,7 +20,7 @@ const CLUSTER = size(
 const SMALL_CLUSTER = [20, 10] as const;
 const CLUSTER_SEEDS = size(0, 50);
 const PACKAGES = join(import.meta.dirname, "../../..");
-/** Those that a fault may be put into; everything else is as it is installed. */
+/** Packages that faults are put into; all others are as installed. */
 const DECIDING = ["base", "store", "drivers", "control-plane"];
 
 test(`${SEEDS} seeds keep every invariant`, async () => {

@@ -30,7 +30,7 @@ test("a lease is free when it has run out, or its holder is known to be dead", a
   assert.equal(await take("third"), 3);
 });
 
-test("a clock set back by hours does not keep everybody out", async () => {
+test("a clock that was set back by hours does not keep the lease taken", async () => {
   await using store = await openMemoryStore();
   const time = { nowMs: 7_200_000 };
   assert.equal(await takeLease(leaseOf({ store, time, holder: "first" })), 1);
@@ -38,7 +38,7 @@ test("a clock set back by hours does not keep everybody out", async () => {
   assert.equal(await takeLease(leaseOf({ store, time, holder: "second" })), 2);
 });
 
-test("a store that was put back from a backup leads with an epoch nobody has seen yet", async () => {
+test("a store that was put back from a backup leads with an epoch that is new to all", async () => {
   await using store = await openMemoryStore();
   const time = { nowMs: 0 };
   assert.equal(await takeLease(leaseOf({ store, time, holder: "first", newestEpoch: 41 })), 42);
@@ -97,7 +97,7 @@ test("machines with wrong clocks agree by the database's", { skip: postgresIsMis
 });
 
 test(
-  "starts hold up whoever takes the lease, never its renewal",
+  "starts hold up a takeover of the lease, never its renewal",
   { skip: postgresIsMissing(), timeout: 20_000 },
   async () => {
     await using postgres = await startTestPostgres();

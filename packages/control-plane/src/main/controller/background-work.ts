@@ -5,7 +5,7 @@ import type { Failpoint } from "@vocalhost/base/failpoints";
 import { LeadershipLostError } from "@vocalhost/store/leadership/leader";
 import { closePeriods } from "../../usage/ledger/close-periods.ts";
 import { exportUsage } from "../../usage/ledger/export.ts";
-import { createExportTeller } from "../../usage/ledger/tell-export.ts";
+import { createExportTeller } from "../../usage/ledger/export.ts";
 import type { Log } from "@vocalhost/base/log";
 import type { KeepImages } from "../../upkeep/retention/prune-images.ts";
 import { prune } from "../../upkeep/retention/prune.ts";

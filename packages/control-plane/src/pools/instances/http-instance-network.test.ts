@@ -22,7 +22,7 @@ const START: InstanceStart = {
   connect: { kind: "socket" },
 };
 
-test("news wake whoever listens, heartbeats do not, and both renew the report", async () => {
+test("news are passed on at once, heartbeats are not, and both renew the report", async () => {
   await using instance = await listenAsInstance();
   const { network, heard } = listenTo(instance, { heartbeatMs: 60_000 });
   using _ = network;
@@ -36,7 +36,7 @@ test("news wake whoever listens, heartbeats do not, and both renew the report", 
   await say(stream, { ready: true });
   assert.equal(heard.length, 2, "ready");
   await say(stream, { ready: true, session: sessionThat("waiting") });
-  assert.equal(heard.length, 2, "taken: whoever began the session knows");
+  assert.equal(heard.length, 2, "taken: the start that gave it knows");
   await say(stream, { ready: true, session: sessionThat("running") });
   await say(stream, { ready: true, session: { ...sessionThat("running"), elapsedMs: 2_000 } });
   assert.equal(heard.length, 2);

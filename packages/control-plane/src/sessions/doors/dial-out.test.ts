@@ -17,7 +17,7 @@ const key = (keyKind: KeyPrincipal["keyKind"]): Principal => ({
 const owner: Principal = { kind: "user", userId: "u", email: "", role: "owner", organizationId };
 const dialling = (takesPublicKeys: boolean): SessionDialling => ({
   takesPublicKeys,
-  accountsOf: () => Promise.reject(new Error("nobody is called here")),
+  accountsOf: () => Promise.reject(new Error("no call is placed here")),
 });
 
 test("a public key may place calls only where the operator says so", () => {

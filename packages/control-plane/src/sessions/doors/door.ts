@@ -58,7 +58,7 @@ export interface SessionRooms {
   /** Reads that a room is ready for the call it was made for; undefined for what says something else. */
   readReady(told: ToldCall): Promise<ReadyRoom | undefined>;
   forwardCall(call: HeldCall & { sipUri: string }): Promise<void>;
-  /** Sends everybody out. A room that is gone is no error. */
+  /** Removes all participants. A room that is gone is no error. */
   close(provider: RoomProviderName, roomName: string): Promise<void>;
 }
 

@@ -4,14 +4,13 @@ import type { OrganizationId } from "../../identity/principal.ts";
 import type { SocketRoute, SocketRouteRequest } from "@vocalhost/base/peers/controller-api";
 import { asLeader } from "@vocalhost/store/leadership/leader";
 import { notFound } from "@vocalhost/base/refusals";
-import type { SessionRow } from "@vocalhost/store/schema";
+import type { AgentRow, SessionRow } from "@vocalhost/store/schema";
 import type { Tx } from "@vocalhost/store/store";
 import type { World } from "../world.ts";
 import { preferenceOf } from "../choose-region.ts";
 import { expireSession } from "../pending-sessions.ts";
 import { START_LIMIT } from "../bind-session.ts";
 import { startSession } from "../start-session.ts";
-import { wakeAhead } from "../wake-ahead.ts";
 import type { DoorContext, SessionDoor, StartSessionRequest } from "./door.ts";
 import { dialOut } from "./dial-out.ts";
 import { findForSocket, pendingFor } from "./pending-socket.ts";
@@ -149,5 +148,31 @@ function parseBody(base64: string | undefined): unknown {
     return JSON.parse(bytes.toString("utf8")) as unknown;
   } catch (cause) {
     throw new AppError("GENERIC_BAD_REQUEST", { message: "?body= must be base64 of JSON", cause });
+  }
+}
+
+/**
+ * Wakes the instance that a client will get, if it is paused, while the client opens its socket. This only saves time: the
+ * start wakes the instance that it finds.
+ */
+export async function wakeAhead(
+  { store, driver, keptAwake, log }: Pick<World, "store" | "driver" | "keptAwake" | "log">,
+  agent: Pick<AgentRow, "id">,
+): Promise<void> {
+  if (keptAwake === undefined) return;
+  try {
+    const next = await store.db
+      .selectFrom("instances")
+      .select("id")
+      .where("agentId", "=", agent.id)
+      .where("state", "=", "ready")
+      .where("sessionId", "is", null)
+      .orderBy("createdAt") // as they are claimed
+      .orderBy("id")
+      .limit(1)
+      .executeTakeFirst();
+    if (next) await driver.wake?.(next.id);
+  } catch (error) {
+    log.debug({ err: error, agentId: agent.id }, "no instance was woken ahead");
   }
 }

@@ -6,7 +6,7 @@ import { test } from "node:test";
 
 const folder = fileURLToPath(new URL(".", import.meta.url));
 
-// What a bill is made of has no branch that no test has taken.
+// Tests take every branch of the code that makes a bill.
 test("every branch of the pure ledger is tested", async () => {
   const pure = ["length", "periods", "price", "usage"].map(
     (name) => `--test-coverage-include=**/ledger/${name}.ts`,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { toCsv } from "./csv.ts";
+import { toCsv } from "./usage-csv.ts";
 
 test("cells are quoted where needed, and formulas are inert", () => {
   const rows: [string | number, string][] = [

@@ -12,7 +12,7 @@ import type { Store } from "@vocalhost/store/store";
 import { closePeriods } from "./close-periods.ts";
 import { writeUsage } from "./close-usage.ts";
 import { exportUsage, HELD_AFTER_MS } from "./export.ts";
-import { createExportTeller } from "./tell-export.ts";
+import { createExportTeller } from "./export.ts";
 import { silentLog } from "@vocalhost/base/log";
 import { filterReport } from "./filter-report.ts";
 import { readUsage } from "./read-usage.ts";
@@ -230,7 +230,7 @@ test("that exporting fails is said once, for each reason, and when it is over", 
   ]);
 });
 
-test("nobody at the address is no error, only a later time", async () => {
+test("a receiver that is down is no error, only a later time", async () => {
   await using store = await openFilled();
   await close(store, closingSession({}), closing);
   const round = await exportUsage({

@@ -1,7 +1,6 @@
 import type { OrganizationId } from "../../identity/principal.ts";
 import type { Store } from "@vocalhost/store/store";
 import { toTime } from "@vocalhost/base/to-time";
-import { toCsv } from "./csv.ts";
 import { filterReport, type FilterRow } from "./filter-report.ts";
 import type { Period } from "./periods.ts";
 import { correctionPages, unbilledPages, usagePages, type UsedSession } from "./usage-pages.ts";
@@ -82,4 +81,15 @@ function filterCells(row: FilterRow): (string | number)[] {
 
 function toIso(atMs: number | null): string {
   return atMs === null ? "" : toTime(atMs);
+}
+
+/** Lines for spreadsheets (RFC 4180). Text that a spreadsheet would take for a formula is made inert. */
+export function toCsv(rows: (string | number)[][]): string {
+  return rows.map((row) => `${row.map(toCell).join(",")}\r\n`).join("");
+}
+
+function toCell(value: string | number): string {
+  if (typeof value === "number") return String(value);
+  const inert = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n\t]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
 }

@@ -17,7 +17,7 @@ export interface ClosingSession extends SessionFacts {
 
 type FilterState = FilterStatus["state"];
 
-/** A filter that the service could not run is not billed. One that the bot does not use is. */
+/** A filter that the service could not run is not billed; a filter that the bot does not use is billed. */
 export function isFilterBilled(session: Pick<ClosingSession, "filter" | "filterState">): boolean {
   const { filter, filterState } = session;
   return filter !== null && filterState !== "unavailable" && filterState !== "failed";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sql } from "kysely";
-import { agent } from "./testing/check-plan.ts";
-import { openMemoryStore } from "@vocalhost/store/sqlite";
+import { openMemoryStore } from "./sqlite.ts";
+import { agentRow } from "./testing/store-contract.ts";
 
 test("what SQLite looks at beforehand is in the statement, everything else is a parameter", async () => {
   await using store = await openMemoryStore();
@@ -29,14 +29,14 @@ test("what SQLite looks at beforehand is in the statement, everything else is a 
 
 test("what is no word stays a parameter", async () => {
   await using store = await openMemoryStore();
-  await store.db.insertInto("agents").values(agent({})).execute();
+  await store.db.insertInto("agents").values(agentRow("bot")).execute();
   for (const value of ["it's", "a' or '1'='1", "", "--"]) {
     const query = store.db
       .selectFrom("agents")
       .select("id")
       .where("state", "!=", value as "live");
     assert.deepEqual(query.compile().parameters, [value]);
-    assert.deepEqual(await query.execute(), [{ id: "agent" }]);
+    assert.deepEqual(await query.execute(), [{ id: "agent-bot" }]);
   }
 });
 
