@@ -132,8 +132,8 @@ export const mutants: Mutant[] = [
     edits: [
       {
         file: "control-plane/src/sessions/pending-sessions.ts",
-        find: "row.ofAgent >= limits.perAgent",
-        replace: "row.ofAgent >= Infinity",
+        find: "counts.ofAgent >= limits.perAgent",
+        replace: "counts.ofAgent >= Infinity",
       },
     ],
   },
