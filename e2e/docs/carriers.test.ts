@@ -33,6 +33,6 @@ test("every page that lists the carriers lists all of them, in our order", () =>
   const listed = carrierNames.map((name) => `\`${name}\``).join(", ");
   for (const path of ["runner.md", "carriers/outbound.md", "hosted/rest.md"])
     assert.ok(page(path).includes(listed), path);
-  const addresses = carrierNames.map((name) => `\`${name.toUpperCase()}_API_URL\``).join(", ");
-  assert.ok(page("hosted/configuration.md").includes(addresses));
+  for (const name of carrierNames)
+    assert.ok(page("hosted/configuration.md").includes(`\`${name.toUpperCase()}_API_URL\``), name);
 });

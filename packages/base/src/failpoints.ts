@@ -1,4 +1,12 @@
+import type { Settings } from "@vocalhost/protocol";
 import { existsSync, readFileSync, rmSync } from "node:fs";
+
+export const failpointSettings = {
+  failpointFile: {
+    name: "VOCALHOST_FAILPOINT_FILE",
+    help: "file with the name of a moment of `failpoints.ts`; the controller kills itself there, once, for tests",
+  },
+} as const satisfies Settings;
 
 /**
  * Moments of the controller at which a crash must be harmless; each is passed before and after its effect. The exit

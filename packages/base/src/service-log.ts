@@ -1,6 +1,15 @@
+import { oneOf, type Settings } from "@vocalhost/protocol";
 import pino from "pino";
 import { styleText } from "node:util";
 import type { Log } from "./log.ts";
+
+export const logSettings = {
+  logLevel: {
+    name: "VOCALHOST_LOG_LEVEL",
+    schema: oneOf(["debug", "info", "warn", "error"]).default("info"),
+    help: "`debug`, `info`, `warn`, `error`",
+  },
+} as const satisfies Settings;
 
 const WAITING_MAX_CHARACTERS = 1024 * 1024; // about 5,000 lines
 const TRY_AGAIN_MS = 1_000;

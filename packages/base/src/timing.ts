@@ -1,3 +1,6 @@
+import { json, type Settings } from "@vocalhost/protocol";
+import { z } from "zod";
+
 /** Every duration the service decides by. Configuration, so that tests can compress time. */
 export interface Timing {
   heartbeatMs: number;
@@ -61,3 +64,20 @@ export const defaultTiming: Timing = {
   refusedMs: 60_000,
   endMs: 9_000,
 };
+
+const wanted = z.record(z.string(), z.union([z.number(), z.array(z.number())]));
+
+export const timingSettings = {
+  timing: {
+    name: "VOCALHOST_TIMING",
+    schema: json(wanted, '{"heartbeatMs":5000}')
+      .superRefine((durations, context) => {
+        const unknown = Object.keys(durations).find((name) => !Object.hasOwn(defaultTiming, name));
+        if (unknown !== undefined) context.addIssue(`has no duration "${unknown}"`);
+      })
+      .transform((durations): Timing => ({ ...defaultTiming, ...durations }))
+      .default(defaultTiming),
+    preset: "",
+    help: "JSON with any duration of `timing.ts` in milliseconds, for tests",
+  },
+} as const satisfies Settings;

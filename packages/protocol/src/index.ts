@@ -6,6 +6,10 @@ export type { PeerId, SessionId } from "./ids.ts";
 export { audioRatesHz, isAudioRate, limits } from "./limits.ts";
 export { closestWord } from "./closest-word.ts";
 
+// Settings that programs read from their environment
+export { httpUrl, json, list, oneOf, parsedBy, readSettings, wholeNumber, yesOrNo } from "./settings.ts";
+export type { Setting, Settings, ValuesOf } from "./settings.ts";
+
 // Starting and reaching a session
 export {
   chooseTransport,

@@ -1,5 +1,35 @@
+import { list, parsedBy, readSettings, type Settings } from "@vocalhost/protocol";
 import { createHmac, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { z } from "zod";
+
+const URL_PATTERN = /^turns?:(?:\[[\da-f:.]+\]|[\w.-]+)(?::\d{1,5})?(?:\?transport=(?:udp|tcp))?$/i;
+
+export const turnSettings = {
+  urls: {
+    name: "VOCALHOST_TURN_URLS",
+    schema: z
+      .string()
+      .regex(/^\s*turns?:/i, "must be addresses such as turn:turn.example.com:3478, with commas between them")
+      .pipe(list)
+      .refine(
+        (urls) => urls.every((url) => URL_PATTERN.test(url)),
+        "must be addresses such as turn:turn.example.com:3478, with commas between them",
+      )
+      .default([]),
+    help: "TURN servers such as `turn:turn.example.com:3478`, separated by commas; each session gets credentials for them",
+  },
+  secret: {
+    name: "VOCALHOST_TURN_SECRET",
+    isSecret: true,
+    help: "what the TURN server has as `static-auth-secret`",
+  },
+  secretInFile: {
+    name: "VOCALHOST_TURN_SECRET_FILE",
+    schema: parsedBy(readSecretFile).optional(),
+    help: "file with that secret, instead of the secret",
+  },
+} as const satisfies Settings;
 
 /** TURN servers that share a secret with us, as coturn does with `use-auth-secret`. */
 export interface TurnConfig {
@@ -22,20 +52,11 @@ export interface MintOptions {
   user?: string;
 }
 
-type Environment = Record<string, string | undefined>;
-
-const URL_PATTERN = /^turns?:(?:\[[\da-f:.]+\]|[\w.-]+)(?::\d{1,5})?(?:\?transport=(?:udp|tcp))?$/i;
-
 /** Throws an error whose message names the setting that is wrong, and never the secret. */
-export function readTurnConfig(environment: Environment): TurnConfig | undefined {
-  const urls = (environment["VOCALHOST_TURN_URLS"] ?? "").split(",").flatMap((url) => url.trim() || []);
-  const secret = readSecret(environment);
+export function readTurnConfig(environment: Record<string, string | undefined>): TurnConfig | undefined {
+  const { urls, ...found } = readSettings(turnSettings, environment);
+  const secret = found.secretInFile ?? found.secret;
   if (urls.length === 0 && secret === undefined) return undefined;
-  for (const url of urls)
-    if (!URL_PATTERN.test(url))
-      throw new Error(
-        `VOCALHOST_TURN_URLS must be addresses such as turn:turn.example.com:3478, with commas between them, got "${url}"`,
-      );
   if (secret === undefined)
     throw new Error(
       "VOCALHOST_TURN_URLS needs the secret that the TURN server has as static-auth-secret: set VOCALHOST_TURN_SECRET or VOCALHOST_TURN_SECRET_FILE",
@@ -52,14 +73,13 @@ export function mintTurnServer({ urls, secret }: TurnConfig, options: MintOption
   return { urls, username, credential: createHmac("sha1", secret).update(username).digest("base64") };
 }
 
-function readSecret(environment: Environment): string | undefined {
-  const file = environment["VOCALHOST_TURN_SECRET_FILE"];
-  if (!file) return environment["VOCALHOST_TURN_SECRET"] || undefined;
+function readSecretFile(file: string): string {
+  let secret: string;
   try {
-    const secret = readFileSync(file, "utf8").trim();
-    if (secret) return secret;
+    secret = readFileSync(file, "utf8").trim();
   } catch (cause) {
-    throw new Error(`VOCALHOST_TURN_SECRET_FILE cannot be read: ${file}`, { cause });
+    throw new Error("cannot be read", { cause });
   }
-  throw new Error(`VOCALHOST_TURN_SECRET_FILE is empty: ${file}`);
+  if (secret === "") throw new Error("is empty");
+  return secret;
 }

@@ -1,5 +1,6 @@
 import { flag, negatedFlag, text } from "../command-option.ts";
 import { defineCommand } from "../define-command.ts";
+import { operateOptions } from "../operate/operate-options.ts";
 import { configFileOption, serviceOptions } from "../service/service-options.ts";
 
 const login = defineCommand({
@@ -54,10 +55,16 @@ const show = defineCommand({
   summary: "show which settings are used, and where they come from",
   description:
     "Shows the service, the credential (masked), the organisation and vocalhost.toml of this folder, each with where it " +
-    "comes from. Does not use the network.",
-  options: { configFile: configFileOption },
+    "comes from. With --service it shows every setting of the hosted service on this machine instead; secrets are " +
+    "hidden. Does not use the network.",
+  options: {
+    configFile: configFileOption,
+    service: flag({ help: "show the settings of the service on this machine" }),
+    ...operateOptions,
+  },
   examples: [
     { line: "vocalhost config show", about: "for this folder" },
+    { line: "vocalhost config show --service", about: "all settings of the service, with their defaults" },
     { line: "vocalhost config show --json", about: "for a script" },
   ],
   load: async () => (await import("../configuration/run-show.ts")).run,

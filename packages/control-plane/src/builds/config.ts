@@ -1,3 +1,23 @@
+import { wholeNumber, yesOrNo, type Settings } from "@vocalhost/protocol";
+import { BUILDERS_MAX } from "@vocalhost/drivers/process/own-users";
+import { availableParallelism } from "node:os";
+
+const HALF_THE_CORES = Math.floor(availableParallelism() / 2); // calls need the others
+
+export const buildSettings = {
+  buildsAtOnce: {
+    name: "VOCALHOST_BUILDS_AT_ONCE",
+    schema: wholeNumber({ min: 1, max: BUILDERS_MAX }).default(Math.max(1, Math.min(4, HALF_THE_CORES))),
+    preset: "half the cores, 1 to 4",
+    help: `builds that run at the same time; organisations take turns. At most ${BUILDERS_MAX}`,
+  },
+  allowsForeignPackages: {
+    name: "VOCALHOST_FOREIGN_PACKAGES",
+    schema: yesOrNo.default(false),
+    help: "lets builds take packages from Git or any address, not only from the registry",
+  },
+} as const satisfies Settings;
+
 /** What the builder and the package manager it starts inherit: where to find programs, and the way to the registry. */
 export function builderEnvironment(
   environment: Record<string, string | undefined> = process.env,

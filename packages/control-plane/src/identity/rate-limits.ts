@@ -1,12 +1,36 @@
-import { AppError } from "@vocalhost/protocol";
+import { AppError, readSettings, wholeNumber, type Settings, type ValuesOf } from "@vocalhost/protocol";
 import type { Clock } from "@vocalhost/base/clock";
 import type { Principal } from "./principal.ts";
 
 const BUCKETS_MAX = 10_000;
 const MINUTE_MS = 60_000;
 
-/** Of public keys that were given no rate: anyone who looks at a page has its key. */
-export const DEFAULT_STARTS_PER_MINUTE = 600;
+const rate = wholeNumber({ min: 1, max: 1_000_000 });
+
+export const startRateSettings = {
+  startsPerMinute: {
+    name: "VOCALHOST_STARTS_PER_MINUTE",
+    schema: rate.default(600),
+    help: "starts a minute of a public key without a rate of its own",
+  },
+} as const satisfies Settings;
+
+/** Requests to the management interface. A page that shows everything needs a few reads a second; a change writes to the disk. */
+export const requestRateSettings = {
+  reads: {
+    name: "VOCALHOST_READS_PER_MINUTE",
+    schema: rate.default(6_000),
+    help: "reads a minute of the management interface: all keys of an organisation together, and each person",
+  },
+  changes: {
+    name: "VOCALHOST_CHANGES_PER_MINUTE",
+    schema: rate.default(600),
+    help: "the same for requests that change something; beyond either 429 `RATE_LIMITED`",
+  },
+} as const satisfies Settings;
+
+export type RequestRates = ValuesOf<typeof requestRateSettings>;
+const defaults = readSettings({ ...startRateSettings, ...requestRateSettings }, {});
 
 /** How often a key may start sessions, and an organisation with all its keys and people. */
 export interface StartLimits {
@@ -16,7 +40,7 @@ export interface StartLimits {
 
 export interface StartLimitsOptions {
   clock: Clock;
-  /** Of a key that was given no rate. @default DEFAULT_STARTS_PER_MINUTE */
+  /** Of a key without a rate of its own: each visitor of a page has its key. @default that of the settings */
   startsPerMinute?: number;
   organizationPerSecond(organizationId: string): Promise<number>;
 }
@@ -24,7 +48,7 @@ export interface StartLimitsOptions {
 const BURST_S = 10; // a campaign that begins, or calls that come back after an outage
 
 export function createStartLimits(options: StartLimitsOptions): StartLimits {
-  const { clock, startsPerMinute = DEFAULT_STARTS_PER_MINUTE } = options;
+  const { clock, startsPerMinute = defaults.startsPerMinute } = options;
   const ofKeys = createBuckets(clock);
   const ofOrganizations = createBuckets(clock, BURST_S * 1_000);
   return {
@@ -43,15 +67,6 @@ export function createStartLimits(options: StartLimitsOptions): StartLimits {
   };
 }
 
-/** Requests a minute to the management interface. */
-export interface RequestRates {
-  reads: number;
-  changes: number;
-}
-
-/** A page that looks at everything needs a few reads a second; each change is a write to the disk. */
-export const defaultRequestRates: RequestRates = { reads: 6_000, changes: 600 };
-
 /** How often one may look and change: all keys of an organisation together, and each person. */
 export interface RequestLimits {
   /** Takes one request, or throws `RATE_LIMITED`. */
@@ -60,7 +75,7 @@ export interface RequestLimits {
 
 export function createRequestLimits({
   clock,
-  rates = defaultRequestRates,
+  rates = defaults,
 }: {
   clock: Clock;
   rates?: RequestRates;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readConfig } from "./config.ts";
+import { allSettings, readConfig } from "./config.ts";
+import { showSettings, unknownSettings } from "./show-settings.ts";
 import { nearestTo } from "@vocalhost/drivers/regional/region-config";
 
 test("an engine is where it is said to be, and instances are in a network of their own", () => {
@@ -281,4 +282,49 @@ test("a cluster is what its kubeconfig says, and pods are told where to call", (
     { VOCALHOST_KUBERNETES_RUNTIME_CLASS: "g visor" },
   ])
     assert.throws(() => read(wrong), { name: "ConfigError", message: /VOCALHOST_KUBERNETES_/ });
+});
+
+test("a misspelt setting is found with the one that was meant; settings of other programs are not", () => {
+  const environment = Object.fromEntries(allSettings.map(({ name }) => [name, "1"]));
+  assert.deepEqual(unknownSettings(environment), []);
+  assert.deepEqual(
+    unknownSettings({
+      ...environment,
+      PATH: "/bin",
+      VOCALHOST_DRIVER__EU_NORTH: "container",
+      VOCALHOST_API_KEY: "sk",
+      VOCALHOST_DATABSE_URL: "postgres://db",
+      VOCALHOST_MEDIA_PORTS_: "40000-40199",
+    }),
+    [
+      { variable: "VOCALHOST_DATABSE_URL", meant: "VOCALHOST_DATABASE_URL" },
+      { variable: "VOCALHOST_MEDIA_PORTS_", meant: "VOCALHOST_MEDIA_PORTS" },
+    ],
+  );
+});
+
+test("every wrong setting is named at once, and secrets are not shown", () => {
+  assert.throws(() => readConfig({ VOCALHOST_PORT: "many", VOCALHOST_DATABASE_URL: "mysql://a:secret@db" }), {
+    name: "ConfigError",
+    message:
+      'VOCALHOST_PORT must be a whole number from 0 to 65535, got "many"\n' +
+      "VOCALHOST_DATABASE_URL must begin with postgres://",
+  });
+});
+
+test("settings are shown with their values and where these come from; secrets are hidden", () => {
+  const { settings, problem } = showSettings({
+    VOCALHOST_DATA_DIR: "/data",
+    VOCALHOST_SECRET: "open sesame",
+    VOCALHOST_QUEUE_MS: "long",
+  });
+  const shown = (wanted: string): unknown => {
+    const { value, from } = settings.find(({ name }) => name === wanted) ?? {};
+    return [value, from];
+  };
+  assert.deepEqual(shown("VOCALHOST_DATA_DIR"), ["/data", "environment"]);
+  assert.deepEqual(shown("VOCALHOST_PORT"), ["7870", "default"]);
+  assert.deepEqual(shown("VOCALHOST_SECRET"), [null, "environment"]);
+  assert.ok(!JSON.stringify(settings).includes("sesame"));
+  assert.match(problem ?? "", /VOCALHOST_QUEUE_MS must be a whole number/);
 });

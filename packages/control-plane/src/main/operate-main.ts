@@ -1,4 +1,4 @@
-// What operators do beside the running service: backups, restoring them, moving to another database. Prints one JSON
+// The work of operators beside the running service: backups, restoring them, moving to another database. Prints one JSON
 // object a line; `vocalhost backup`, `restore` and `store copy` show them to people.
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
@@ -10,6 +10,7 @@ import { takeBackup } from "../upkeep/backup/take-backup.ts";
 import { driversOf, readConfig, type Config } from "./config.ts";
 import { ConfigError } from "@vocalhost/base/config-error";
 import { masterKeyFile } from "./controller/service-secrets.ts";
+import { showSettings } from "./show-settings.ts";
 import { findSdk } from "./controller/find-sdk.ts";
 import { findDriverNetworkPolicy } from "@vocalhost/drivers/open-driver";
 import { isHolderDead } from "@vocalhost/store/leadership/holder";
@@ -38,6 +39,7 @@ try {
 }
 
 async function operate([what, file = ""]: string[]): Promise<object> {
+  if (what === "settings") return showSettings();
   const config = readConfig();
   const progress = (text: string): void => say({ event: "progress", text });
   switch (what) {
@@ -59,7 +61,7 @@ async function operate([what, file = ""]: string[]): Promise<object> {
       return operateNetworkPolicies(config, file);
     default:
       throw new ConfigError(
-        "Say what to do: backup <file>, restore <file>, copy-store, compact-store, rotate-master-key, check-store, disk or network-policy show|up|down|state",
+        "Say what to do: backup <file>, restore <file>, copy-store, compact-store, rotate-master-key, check-store, disk, settings or network-policy show|up|down|state",
       );
   }
 }

@@ -6,8 +6,8 @@ import { readConfig, readEnvironment } from "./config.ts";
 import { ConfigError } from "@vocalhost/base/config-error";
 import { FIRST_RUN_FILE, type FirstRun } from "./controller/first-run-file.ts";
 import { createServiceLog } from "@vocalhost/base/service-log";
-import { unknownSettings } from "@vocalhost/base/setting-names";
 import { systemClock } from "@vocalhost/base/system-clock";
+import { unknownSettings } from "./show-settings.ts";
 import { endOnSignals } from "./supervisor/end-on-signals.ts";
 import { findUnshown, markShown } from "./supervisor/first-start.ts";
 import { HELP, readyText, welcomeText } from "./supervisor/say.ts";
@@ -34,8 +34,8 @@ async function main(): Promise<void> {
   environment["VOCALHOST_BASE_IMAGES"] ||= values["default-base-images"];
   const config = readConfig(environment);
   const log = createServiceLog({ level: config.logLevel, process: "supervisor" });
-  for (const variable of unknownSettings(environment))
-    log.warn({ variable }, "this variable is no setting of the service, see docs/hosted/configuration.md");
+  for (const unknown of unknownSettings(environment))
+    log.warn(unknown, "this variable is no setting of the service, see docs/hosted/configuration.md");
   const service = await startService({ config, environment, log });
   const { isEnding } = endOnSignals({
     service,

@@ -18,7 +18,7 @@ import { silentLog } from "@vocalhost/base/log";
 import { createMediaPorts, type PortRange } from "../pools/media-ports.ts";
 import { eachStore } from "@vocalhost/store/testing/each-store";
 import { createWakeups } from "../pools/wakeups.ts";
-import { defaultPendingLimits } from "../sessions/pending-sessions.ts";
+import { defaultPendingLimits } from "../sessions/session-settings.ts";
 import { createLastSeen } from "../sessions/last-seen.ts";
 import { openMemoryStore } from "@vocalhost/store/sqlite";
 import type { DeploymentPhase, DeploymentRow, InstanceState } from "@vocalhost/store/schema";

@@ -1,6 +1,16 @@
+import type { Settings } from "@vocalhost/protocol";
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { open, readFile, rename, rm, stat } from "node:fs/promises";
+
+export const masterKeySettings = {
+  masterKeys: {
+    name: "VOCALHOST_MASTER_KEYS",
+    isSecret: true,
+    preset: "`master-keys` in the data folder",
+    help: "`id:base64` of 32 bytes, separated by commas: the first encrypts, all decrypt. Without them stored secrets cannot be read",
+  },
+} as const satisfies Settings;
 
 /** First encrypts, all decrypt. Never in the store. */
 export type MasterKeys = readonly [MasterKey, ...MasterKey[]];

@@ -4,19 +4,8 @@ import type { Principal } from "../identity/principal.ts";
 import type { AgentRow, SessionRow } from "@vocalhost/store/schema";
 import type { Db, Store, Tx } from "@vocalhost/store/store";
 import type { Timing } from "@vocalhost/base/timing";
+import type { PendingLimits } from "./session-settings.ts";
 import { moveSession } from "./session-state.ts";
-
-/** How many sessions may wait for their sockets at once: each is a row and a start body that cost the caller nothing. */
-export interface PendingLimits {
-  perKey: number;
-  perAgent: number;
-}
-
-/**
- * Clients come within a second or two. One key of several must not be able to fill an agent's places alone, nor one caller
- * those of a public key: each may have as many as it leaves free.
- */
-export const defaultPendingLimits: PendingLimits = { perKey: 200, perAgent: 1_000 };
 
 export interface PendingPlace {
   agent: Pick<AgentRow, "id" | "name">;

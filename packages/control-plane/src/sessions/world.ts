@@ -6,7 +6,7 @@ import type { InstanceNetwork } from "../pools/instances/instance-network.ts";
 import type { Log } from "@vocalhost/base/log";
 import type { MediaPorts } from "../pools/media-ports.ts";
 import type { QuotasOf } from "../identity/quotas/quotas.ts";
-import type { PendingLimits } from "./pending-sessions.ts";
+import type { PendingLimits } from "./session-settings.ts";
 import type { LastSeen } from "./last-seen.ts";
 import type { Store } from "@vocalhost/store/store";
 import type { Timing } from "@vocalhost/base/timing";

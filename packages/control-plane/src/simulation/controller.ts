@@ -10,7 +10,7 @@ import { createMediaPorts, type PortRange } from "../pools/media-ports.ts";
 import { createWakeups } from "../pools/wakeups.ts";
 import { NO_PREFERENCE, type RegionPreference } from "../sessions/choose-region.ts";
 import { socketDoor } from "../sessions/doors/socket.ts";
-import type { PendingLimits } from "../sessions/pending-sessions.ts";
+import type { PendingLimits } from "../sessions/session-settings.ts";
 import { createLastSeen } from "../sessions/last-seen.ts";
 import { startSession, type StartedSession, type Starter } from "../sessions/start-session.ts";
 import { stopSession } from "../sessions/stop-session.ts";

@@ -1,113 +1,154 @@
-import { engineSockets, parseImageReference, type EngineSocket } from "@vocalhost/images";
+import {
+  list,
+  oneOf,
+  parsedBy,
+  readSettings,
+  wholeNumber,
+  type Settings,
+  type ValuesOf,
+} from "@vocalhost/protocol";
+import { engineSockets, parseImageReference } from "@vocalhost/images";
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { z } from "zod";
 import type { PullSecret } from "../driver.ts";
+import { parseReach } from "../network-policy/reach.ts";
 
-/** What running bots in containers needs to know. */
-export interface ContainerConfig {
-  kind: "container";
-  folder: string;
-  /** In the order in which an engine is looked for at them. */
-  sockets: EngineSocket[];
-  network: string;
-  /** Internal ones that images may come from all the same. */
-  registries: string[];
-  builds: ContainerBuildsConfig;
-}
+const PUBLIC_NPM = /^https:\/\/registry\.npmjs\.org\/?$/;
 
-export interface ContainerBuildsConfig {
-  /** Whether commands of a Dockerfile have the instances' network, or none. */
-  hasNetwork: boolean;
-  memoryMib: number;
-  /** Where builds are pushed to. */
-  registry: { repository: string; secret: PullSecret | undefined } | undefined;
-  /** For npm in a Dockerfile. */
-  npmRegistry: string | undefined;
-  /** Folders of images that the base may be in. */
-  imageFolders: string[];
-  /** Folder with our packages that the base is made of, instead of npm's. */
-  basePackages: string | undefined;
-  /** Where the service makes the base itself. */
-  ownFolder: string;
-}
+/** `auto`: applied where the service may; `required`: or it does not start; `off`: the operator's network does it. */
+export type NetworkPolicyMode = (typeof NETWORK_POLICY_MODES)[number];
+const NETWORK_POLICY_MODES = ["auto", "required", "off"] as const;
+
+export const containerSettings = {
+  engine: {
+    name: "VOCALHOST_CONTAINER_ENGINE",
+    preset: "that of `DOCKER_HOST`, then the usual ones",
+    help: "socket of Docker or Podman",
+  },
+  network: {
+    name: "VOCALHOST_CONTAINER_NETWORK",
+    schema: z
+      .string()
+      .regex(/^[a-zA-Z0-9][\w.-]{0,63}$/, "must be the name of a network of its own")
+      .refine((name) => !/^(?:host|none|container)$/.test(name), "must be the name of a network of its own")
+      .default("vocalhost"),
+    help: "network of the engine that instances are in; the service makes it if it is missing",
+  },
+  networkPolicy: {
+    name: "VOCALHOST_CONTAINER_NETWORK_POLICY",
+    schema: oneOf(NETWORK_POLICY_MODES).default("auto"),
+    help: "keeps bots in containers from this machine, private networks and each other: `auto`, `required` or `off`; see [isolation](isolation.md)",
+  },
+  reach: {
+    name: "VOCALHOST_CONTAINER_REACH",
+    schema: list.pipe(z.array(parsedBy(parseReach))).default([]),
+    help: "exceptions to that policy, separated by commas: `host:443`, `host:3478/udp`, `10.0.5.7:8000`, `10.0.6.0/24`",
+  },
+} as const satisfies Settings;
+
+/** How an engine builds images from Dockerfiles. */
+export const imageBuildSettings = {
+  network: {
+    name: "VOCALHOST_BUILD_NETWORK",
+    schema: oneOf(["open", "none"]).default("open"),
+    help: "what commands of a Dockerfile reach: `open`, the same as bots; `none`, nothing. See [builds](builds.md)",
+  },
+  memoryMib: {
+    name: "VOCALHOST_BUILD_MEMORY_MIB",
+    schema: wholeNumber({ min: 128, max: 1_048_576 }).default(2_048),
+    help: "MiB of memory that one build by the engine may use",
+  },
+  repository: {
+    name: "VOCALHOST_BUILD_REGISTRY",
+    schema: z
+      .string()
+      .refine(isRepository, "must be such as registry.example.com/team/bots, without a tag")
+      .optional(),
+    help: "repository that finished images are pushed to, such as `registry.example.com/team/bots`",
+  },
+  username: {
+    name: "VOCALHOST_BUILD_REGISTRY_USERNAME",
+    help: "user of that registry",
+  },
+  password: {
+    name: "VOCALHOST_BUILD_REGISTRY_PASSWORD",
+    isSecret: true,
+    help: "password of that user",
+  },
+  passwordFile: {
+    name: "VOCALHOST_BUILD_REGISTRY_PASSWORD_FILE",
+    help: "file with that password, instead of the password",
+  },
+} as const satisfies Settings;
+
+export const baseImageSettings = {
+  baseImages: {
+    name: "VOCALHOST_BASE_IMAGES",
+    preset: "`~/.cache/vocalhost/images`",
+    help: "folder of images with the base of bots, as `vocalhost image build --base` makes them",
+  },
+  basePackages: {
+    name: "VOCALHOST_BASE_PACKAGES",
+    preset: "those of npm",
+    help: "folder with our packages, packed by `npm pack`, from which the service and `vocalhost image build --base` make the base",
+  },
+} as const satisfies Settings;
+
+export type ContainerConfig = ReturnType<typeof readContainer>;
+export type ContainerBuildsConfig = ContainerConfig["builds"];
 
 type Environment = Record<string, string | undefined>;
-
-const MEMORY_MIB = { preset: 2_048, min: 128, max: 1_048_576 };
-const PUBLIC_NPM = /^https:\/\/registry\.npmjs\.org\/?$/;
 
 /** Throws an error whose message names the setting that is wrong. */
 export function readContainer(
   environment: Environment,
   { dataFolder, registries }: { dataFolder: string; registries: string[] },
-): ContainerConfig {
-  const text = (name: string): string | undefined => environment[`VOCALHOST_${name}`] || undefined;
+) {
+  const { network, networkPolicy, reach } = readSettings(containerSettings, environment);
+  const builds = readSettings({ ...imageBuildSettings, ...baseImageSettings }, environment);
   return {
-    kind: "container",
-    // Not that of processes: what one driver has made the other cannot end.
-    folder: join(dataFolder, "containers"),
+    kind: "container" as const,
+    folder: join(dataFolder, "containers"), // not that of processes: one driver cannot end the other's instances
     sockets: engineSockets(environment, homedir()),
-    network: readNetwork(text("CONTAINER_NETWORK") ?? "vocalhost"),
-    registries,
+    ...{ network, networkPolicy, reach, registries },
     builds: {
-      hasNetwork: readBuildNetwork(text("BUILD_NETWORK") ?? "open"),
-      memoryMib: readMemory(text("BUILD_MEMORY_MIB")),
-      registry: readBuildRegistry(text),
+      hasNetwork: builds.network === "open",
+      memoryMib: builds.memoryMib,
+      registry: toRegistry(builds),
       npmRegistry: readNpmRegistry(environment),
-      imageFolders: imageFolders(environment),
-      basePackages: text("BASE_PACKAGES"),
+      imageFolders: imageFolders(builds.baseImages, environment),
+      basePackages: builds.basePackages,
       ownFolder: join(dataFolder, "base-image"),
     },
   };
 }
 
-function readNetwork(text: string): string {
-  if (/^[a-zA-Z0-9][\w.-]{0,63}$/.test(text) && !/^(?:host|none|container)$/.test(text)) return text;
-  throw new Error(`VOCALHOST_CONTAINER_NETWORK must be the name of an own network, got "${text}"`);
-}
-
-function readBuildNetwork(text: string): boolean {
-  if (text === "open" || text === "none") return text === "open";
-  throw new Error(`VOCALHOST_BUILD_NETWORK must be open or none, got "${text}"`);
-}
-
-function readMemory(text: string | undefined): number {
-  const { preset, min, max } = MEMORY_MIB;
-  const mib = Number(text ?? preset);
-  if (Number.isInteger(mib) && mib >= min && mib <= max) return mib;
-  throw new Error(`VOCALHOST_BUILD_MEMORY_MIB must be a whole number from ${min} to ${max}, got "${text}"`);
-}
-
-function readBuildRegistry(text: (name: string) => string | undefined): ContainerBuildsConfig["registry"] {
-  const repository = text("BUILD_REGISTRY");
-  const username = text("BUILD_REGISTRY_USERNAME");
-  const file = text("BUILD_REGISTRY_PASSWORD_FILE");
-  const password = file === undefined ? text("BUILD_REGISTRY_PASSWORD") : readFileSync(file, "utf8").trim();
+function toRegistry(
+  builds: ValuesOf<typeof imageBuildSettings>,
+): { repository: string; secret: PullSecret | undefined } | undefined {
+  const { repository, username, passwordFile } = builds;
   if (repository === undefined) return undefined;
-  if ((username === undefined) !== (password === undefined))
+  const token = passwordFile === undefined ? builds.password : readFileSync(passwordFile, "utf8").trim();
+  if ((username === undefined) !== (token === undefined))
     throw new Error(
       "VOCALHOST_BUILD_REGISTRY_USERNAME and VOCALHOST_BUILD_REGISTRY_PASSWORD (or …_PASSWORD_FILE) belong together",
     );
-  const { registry: host } = requireRepository(repository);
-  const secret =
-    username === undefined || password === undefined ? undefined : { host, username, token: password };
-  return { repository, secret };
+  const { registry: host } = parseImageReference(repository);
+  return { repository, secret: username && token ? { host, username, token } : undefined };
 }
 
-function requireRepository(repository: string): { registry: string } {
-  const advice = `VOCALHOST_BUILD_REGISTRY must be such as registry.example.com/team/bots, without a tag, got "${repository}"`;
+function isRepository(text: string): boolean {
   try {
-    const { registry, digest } = parseImageReference(repository);
-    const isTagged = digest !== undefined || /:[^/]*$/.test(repository.slice(registry.length));
-    if (isTagged || registry === "localhost") throw new Error(advice);
-    return { registry };
-  } catch (cause) {
-    throw new Error(advice, { cause });
+    const { registry, digest } = parseImageReference(text);
+    return digest === undefined && registry !== "localhost" && !/:[^/]*$/.test(text.slice(registry.length));
+  } catch {
+    return false;
   }
 }
 
-/** As the builder has it; one with a password in it stays with us. */
+/** Returns the registry that npm uses for builds; an address with a password stays with the service. */
 function readNpmRegistry(environment: Environment): string | undefined {
   const registry = environment["npm_config_registry"] ?? environment["NPM_CONFIG_REGISTRY"];
   if (!registry || PUBLIC_NPM.test(registry) || !URL.canParse(registry)) return undefined;
@@ -115,9 +156,8 @@ function readNpmRegistry(environment: Environment): string | undefined {
   return username || password ? undefined : registry;
 }
 
-/** The one that was named, and where `vocalhost image build` keeps images. */
-function imageFolders(environment: Environment): string[] {
-  const named = environment["VOCALHOST_BASE_IMAGES"];
+/** Lists the configured folder and the one in which `vocalhost image build` keeps images. */
+function imageFolders(named: string | undefined, environment: Environment): string[] {
   const cache = environment["XDG_CACHE_HOME"] || join(homedir(), ".cache");
   return [...(named ? [resolve(named)] : []), join(cache, "vocalhost/images")];
 }

@@ -1,105 +1,129 @@
+import { list, oneOf, parsedBy, readSettings, type Settings } from "@vocalhost/protocol";
+import { parsePlatform, thisPlatform } from "@vocalhost/images";
 import { isIP } from "node:net";
 import { join } from "node:path";
-import { parsePlatform, thisPlatform, type Platform } from "@vocalhost/images";
+import { z } from "zod";
 
-/** What running bots as pods of a cluster needs to know. */
-export interface KubernetesConfig {
-  kind: "kubernetes";
-  folder: string;
-  /** A kubeconfig file. @default what `KUBECONFIG` or the home folder has, then the one a pod is given */
-  kubeconfig: string | undefined;
-  context: string | undefined;
-  namespace: string | undefined;
-  /** Begins the names of all objects. */
-  service: string;
-  /** Of the nodes. */
-  platform: Platform;
-  readyEndpoint: { url: string; host: string; port: number } | undefined;
-  nodeSelector: Record<string, string>;
-  runtimeClass: string | undefined;
-  priorityClass: string | undefined;
-  pullSecrets: string[];
-  /** Internal ones that images may come from all the same. */
-  registries: string[];
-}
-
-type Environment = Record<string, string | undefined>;
-
-const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const SERVICE_MAX = 19; // names of objects have an id of 36 characters behind it, and a word between
+
+export const kubernetesSettings = {
+  kubeconfig: {
+    name: "VOCALHOST_KUBERNETES_CONFIG",
+    preset: "what `KUBECONFIG` names, `~/.kube/config`, or the service's own pod",
+    help: "kubeconfig of the cluster that runs bots as pods; see [kubernetes](kubernetes.md)",
+  },
+  context: {
+    name: "VOCALHOST_KUBERNETES_CONTEXT",
+    preset: "its current one",
+    help: "context of that kubeconfig",
+  },
+  namespace: {
+    name: "VOCALHOST_KUBERNETES_NAMESPACE",
+    schema: objectName(63).optional(),
+    preset: "that of the context or of its own pod",
+    help: "namespace of the pods",
+  },
+  service: {
+    name: "VOCALHOST_KUBERNETES_SERVICE",
+    schema: objectName(SERVICE_MAX).default("vocalhost"),
+    help: "first part of the names of all objects there; tells services in one namespace apart",
+  },
+  readyUrl: {
+    name: "VOCALHOST_KUBERNETES_READY_URL",
+    schema: z.string().refine(isReadyUrl, "must be such as http://vocalhost-controller:7871").optional(),
+    help: "`http://host:port` at which pods tell the controller that they listen; without it the controller polls, which takes a moment longer",
+  },
+  listen: {
+    name: "VOCALHOST_KUBERNETES_LISTEN",
+    schema: parsedBy(parseListen).optional(),
+    preset: "all addresses, the port of that URL",
+    help: "address and port at which the controller listens for them",
+  },
+  architecture: {
+    name: "VOCALHOST_KUBERNETES_ARCHITECTURE",
+    schema: oneOf(["amd64", "arm64"]).optional(),
+    preset: "that of the service's machine",
+    help: "processor architecture of the nodes: `amd64` or `arm64`",
+  },
+  nodeSelector: {
+    name: "VOCALHOST_KUBERNETES_NODE_SELECTOR",
+    schema: list.pipe(z.array(parsedBy(parsePair))).default([]),
+    help: "labels of nodes that bots may run on: `pool=bots,disk=fast`",
+  },
+  runtimeClass: {
+    name: "VOCALHOST_KUBERNETES_RUNTIME_CLASS",
+    schema: objectName(253).optional(),
+    help: "runtime class of the pods, such as that of gVisor",
+  },
+  priorityClass: {
+    name: "VOCALHOST_KUBERNETES_PRIORITY_CLASS",
+    schema: objectName(253).optional(),
+    help: "priority class of the pods",
+  },
+  pullSecrets: {
+    name: "VOCALHOST_KUBERNETES_PULL_SECRETS",
+    schema: list.pipe(z.array(objectName(253))).default([]),
+    help: "pull secrets in the namespace that give all agents access to registries, separated by commas",
+  },
+} as const satisfies Settings;
+
+export type KubernetesConfig = ReturnType<typeof readKubernetes>;
 
 /** Throws an error whose message names the setting that is wrong. */
 export function readKubernetes(
-  environment: Environment,
+  environment: Record<string, string | undefined>,
   { dataFolder, registries }: { dataFolder: string; registries: string[] },
-): KubernetesConfig {
-  const text = (name: string): string | undefined => environment[`VOCALHOST_KUBERNETES_${name}`] || undefined;
+) {
+  const settings = readSettings(kubernetesSettings, environment);
+  const { architecture, readyUrl, listen, nodeSelector, ...others } = settings;
+  if (listen && !readyUrl)
+    throw new Error(
+      "VOCALHOST_KUBERNETES_LISTEN needs VOCALHOST_KUBERNETES_READY_URL, the URL at which pods reach it",
+    );
   return {
-    kind: "kubernetes",
+    kind: "kubernetes" as const,
     folder: join(dataFolder, "pods"),
-    kubeconfig: text("CONFIG"),
-    context: text("CONTEXT"),
-    namespace: readName("NAMESPACE", text("NAMESPACE"), 63),
-    service: readName("SERVICE", text("SERVICE"), SERVICE_MAX) ?? "vocalhost",
-    platform: readPlatform(text("ARCHITECTURE")),
-    readyEndpoint: readReadyEndpoint(text("READY_URL"), text("LISTEN")),
-    nodeSelector: readPairs(text("NODE_SELECTOR")),
-    runtimeClass: readName("RUNTIME_CLASS", text("RUNTIME_CLASS"), 253),
-    priorityClass: readName("PRIORITY_CLASS", text("PRIORITY_CLASS"), 253),
-    pullSecrets: list(text("PULL_SECRETS")).flatMap((name) => readName("PULL_SECRETS", name, 253) ?? []),
+    platform: architecture ? parsePlatform(`linux/${architecture}`) : thisPlatform(),
+    nodeSelector: Object.fromEntries(nodeSelector),
+    readyEndpoint: readyUrl === undefined ? undefined : toReadyEndpoint(readyUrl, listen),
     registries,
+    ...others,
   };
 }
 
-function readName(setting: string, text: string | undefined, max: number): string | undefined {
-  if (text === undefined || (NAME.test(text.replaceAll(".", "-")) && text.length <= max)) return text;
-  throw new Error(
-    `VOCALHOST_KUBERNETES_${setting} must be a name of small letters, digits and dashes, at most ${max} long, got "${text}"`,
-  );
-}
-
-function readPlatform(text: string | undefined): Platform {
-  if (text === undefined) return thisPlatform();
-  if (text === "amd64" || text === "arm64") return parsePlatform(`linux/${text}`);
-  throw new Error(`VOCALHOST_KUBERNETES_ARCHITECTURE must be amd64 or arm64, got "${text}"`);
-}
-
-function readReadyEndpoint(
-  url: string | undefined,
-  listen: string | undefined,
-): KubernetesConfig["readyEndpoint"] {
-  if (url === undefined) {
-    if (listen === undefined) return undefined;
-    throw new Error(
-      "VOCALHOST_KUBERNETES_LISTEN needs VOCALHOST_KUBERNETES_READY_URL: what pods reach it at",
+function objectName(max: number): z.ZodType<string, string> {
+  return z
+    .string()
+    .max(max, `must have at most ${max} characters`)
+    .regex(
+      /^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/,
+      `must be a name of small letters, digits and dashes, at most ${max} long`,
     );
-  }
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed?.protocol !== "http:" || parsed.pathname !== "/")
-    throw new Error(
-      `VOCALHOST_KUBERNETES_READY_URL must be such as http://vocalhost-controller:7871, got "${url}"`,
-    );
-  const [, host = "", port = ""] =
-    /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(listen ?? `0.0.0.0:${parsed.port || "80"}`) ?? [];
-  if (isIP(host) > 0 && Number(port) <= 65_535)
-    return { url: url.replace(/\/+$/, ""), host, port: Number(port) };
-  throw new Error(`VOCALHOST_KUBERNETES_LISTEN must be address:port such as 0.0.0.0:7871, got "${listen}"`);
 }
 
-/** `pool=bots,disk=fast` */
-function readPairs(text: string | undefined): Record<string, string> {
-  return Object.fromEntries(
-    list(text).map((pair) => {
-      const [, key, value] = /^([\w./-]+)=([\w.-]*)$/.exec(pair) ?? [];
-      if (key !== undefined && value !== undefined) return [key, value];
-      throw new Error(`VOCALHOST_KUBERNETES_NODE_SELECTOR: write label=value, got "${pair}"`);
-    }),
-  );
+function isReadyUrl(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url?.protocol === "http:" && url.pathname === "/";
 }
 
-function list(text: string | undefined): string[] {
-  return (text ?? "")
-    .split(",")
-    .map((part) => part.trim())
-    .filter(Boolean);
+function toReadyEndpoint(
+  url: string,
+  listen: { host: string; port: number } | undefined,
+): { url: string; host: string; port: number } {
+  return {
+    url: url.replace(/\/+$/, ""),
+    ...(listen ?? { host: "0.0.0.0", port: Number(new URL(url).port || 80) }),
+  };
+}
+
+function parseListen(text: string): { host: string; port: number } {
+  const [, host = "", port = ""] = /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(text) ?? [];
+  if (isIP(host) > 0 && Number(port) <= 65_535) return { host, port: Number(port) };
+  throw new Error("must be address:port such as 0.0.0.0:7871");
+}
+
+function parsePair(text: string): [string, string] {
+  const [, key, value] = /^([\w./-]+)=([\w.-]*)$/.exec(text) ?? [];
+  if (key !== undefined && value !== undefined) return [key, value];
+  throw new Error("must be labels such as pool=bots,disk=fast");
 }

@@ -1,3 +1,20 @@
+import { parsedBy, type Settings } from "@vocalhost/protocol";
+import { regionalVariables } from "../driver-config.ts";
+
+export const regionSettings = {
+  regions: {
+    name: "VOCALHOST_REGIONS",
+    schema: parsedBy(parseRegions).optional(),
+    preset: "`this-machine=This machine`",
+    help: "`code=name; code=name`; codes are small words joined by hyphens; the first is the default",
+  },
+  nearestRegions: {
+    name: "VOCALHOST_NEAREST_REGIONS",
+    preset: "order of `VOCALHOST_REGIONS`",
+    help: "the regions that a start tries when its own is down or full, see [regions](#regions)",
+  },
+} as const satisfies Settings;
+
 /** Where agents run, as callers name it and as people read it. */
 export interface RegionName {
   code: string;
@@ -6,16 +23,13 @@ export interface RegionName {
 
 type Environment = Record<string, string | undefined>;
 
-const OF_REGION = /^VOCALHOST_([A-Z0-9_]*?)__([A-Z_]+)$/;
-// What says how instances are made; everything else is the whole service's.
-const OF_DRIVERS = /^(?:DRIVER|CONTAINER_\w+|BUILD_(?:NETWORK|MEMORY_MIB|REGISTRY\w*)|KUBERNETES_\w+)$/;
+const OF_REGION = /^(VOCALHOST_[A-Z0-9_]*?)__([A-Z_]+)$/;
 
-/** `eu-central=Frankfurt; eu-north=Stockholm` */
-export function readRegionNames(text: string | undefined): RegionName[] | undefined {
-  return text?.split(";").map((entry) => {
+function parseRegions(text: string): RegionName[] {
+  return text.split(";").map((entry) => {
     const [code = "", displayName] = entry.split("=").map((part) => part.trim());
     if (/^[a-z]+(?:-[a-z]+)+$/.test(code)) return { code, displayName: displayName || code };
-    throw new Error(`VOCALHOST_REGIONS: "${entry.trim()}" is no region; write eu-central=Frankfurt`);
+    throw new Error("must be regions such as eu-central=Frankfurt; eu-north=Stockholm");
   });
 }
 
@@ -42,11 +56,11 @@ export function regionEnvironments(
         `${name}: there is no region ${suffix.toLowerCase().replaceAll("_", "-")}; VOCALHOST_REGIONS names ` +
           ([...environments.keys()].join(", ") || "none"),
       );
-    if (!OF_DRIVERS.test(setting))
+    if (!regionalVariables.includes(setting))
       throw new Error(
-        `${name}: VOCALHOST_${setting} is the same in all regions; only settings of drivers can be a region's own`,
+        `${name}: ${setting} is the same in all regions; only settings of drivers can be a region's own`,
       );
-    found[`VOCALHOST_${setting}`] = environment[name];
+    found[setting] = environment[name];
   }
   return environments;
 }

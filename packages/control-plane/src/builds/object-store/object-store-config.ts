@@ -1,45 +1,71 @@
+import { readSettings, type Settings, type ValuesOf } from "@vocalhost/protocol";
 import { readFileSync } from "node:fs";
+import { z } from "zod";
+
+export const objectStoreSettings = {
+  bucket: {
+    name: "VOCALHOST_S3_BUCKET",
+    schema: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "must be the name of a bucket such as vocalhost-builds")
+      .optional(),
+    help: "bucket for uploads and builds, which other controllers then find; without one they are only in the data folder",
+  },
+  endpoint: {
+    name: "VOCALHOST_S3_ENDPOINT",
+    schema: z
+      .string()
+      .regex(/^https?:\/\/[^/]+\/?$/, "must be an address such as https://s3.example.com")
+      .optional(),
+    preset: "Amazon's",
+    help: "address of the storage, such as `https://s3.example.com`",
+  },
+  region: {
+    name: "VOCALHOST_S3_REGION",
+    schema: z.string().default("us-east-1"),
+    help: "region of the storage",
+  },
+  prefix: {
+    name: "VOCALHOST_S3_PREFIX",
+    schema: z
+      .string()
+      .transform((text) => text.replace(/^\/+|\/+$/g, "").replace(/.$/, "$&/"))
+      .default(""),
+    help: "put before every name in the bucket",
+  },
+  accessKeyId: {
+    name: "VOCALHOST_S3_ACCESS_KEY_ID",
+    preset: "as Amazon's tools find it",
+    help: "access key of the bucket",
+  },
+  secretAccessKey: {
+    name: "VOCALHOST_S3_SECRET_ACCESS_KEY",
+    isSecret: true,
+    help: "secret of that key",
+  },
+  secretAccessKeyFile: {
+    name: "VOCALHOST_S3_SECRET_ACCESS_KEY_FILE",
+    help: "file with that secret, instead of the secret",
+  },
+} as const satisfies Settings;
 
 /** A bucket for uploads and builds. */
-export interface ObjectStoreConfig {
-  bucket: string;
-  /** Before every key; empty, or with a slash at the end. */
-  prefix: string;
-  /** @default Amazon's own */
-  endpoint: string | undefined;
-  region: string;
-  /** @default what the environment gives, as with Amazon's own tools */
-  credentials: { accessKeyId: string; secretAccessKey: string } | undefined;
+export type ObjectStoreConfig = NonNullable<ReturnType<typeof readObjectStore>>;
+
+/** Undefined: uploads and builds are only in the data folder. Throws an error that names the setting that is wrong. */
+export function readObjectStore(environment: Record<string, string | undefined>) {
+  const settings = readSettings(objectStoreSettings, environment);
+  const { bucket, prefix, endpoint, region } = settings;
+  return bucket === undefined
+    ? undefined
+    : { bucket, prefix, endpoint, region, credentials: toCredentials(settings) };
 }
 
-/** Undefined: the data folder is all there is. Throws an error whose message names the setting that is wrong. */
-export function readObjectStore(text: (name: string) => string | undefined): ObjectStoreConfig | undefined {
-  const bucket = text("S3_BUCKET");
-  if (bucket === undefined) return undefined;
-  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
-    throw new Error(
-      `VOCALHOST_S3_BUCKET must be the name of a bucket such as vocalhost-builds, got "${bucket}"`,
-    );
-  const endpoint = text("S3_ENDPOINT");
-  if (endpoint !== undefined && !/^https?:\/\/[^/]+\/?$/.test(endpoint))
-    throw new Error(
-      `VOCALHOST_S3_ENDPOINT must be an address such as https://s3.example.com, got "${endpoint}"`,
-    );
-  const prefix = (text("S3_PREFIX") ?? "").replace(/^\/+|\/+$/g, "");
-  return {
-    bucket,
-    prefix: prefix === "" ? "" : `${prefix}/`,
-    endpoint,
-    region: text("S3_REGION") ?? "us-east-1",
-    credentials: readCredentials(text),
-  };
-}
-
-function readCredentials(text: (name: string) => string | undefined): ObjectStoreConfig["credentials"] {
-  const accessKeyId = text("S3_ACCESS_KEY_ID");
-  const file = text("S3_SECRET_ACCESS_KEY_FILE");
-  const secretAccessKey =
-    file === undefined ? text("S3_SECRET_ACCESS_KEY") : readFileSync(file, "utf8").trim();
+function toCredentials(
+  settings: ValuesOf<typeof objectStoreSettings>,
+): { accessKeyId: string; secretAccessKey: string } | undefined {
+  const { accessKeyId, secretAccessKeyFile: file } = settings;
+  const secretAccessKey = file === undefined ? settings.secretAccessKey : readFileSync(file, "utf8").trim();
   if (accessKeyId === undefined && secretAccessKey === undefined) return undefined;
   if (accessKeyId && secretAccessKey) return { accessKeyId, secretAccessKey };
   throw new Error(

@@ -1,29 +1,57 @@
-/** How much one organisation may have at a time. */
-export interface Quotas {
-  agents: number;
-  /** That exist, whatever they do. */
-  instances: number;
-  /** Waiting or running. */
-  builds: number;
-  /** Of uploads and builds together. */
-  diskMib: number;
-  /** Whoever asks for them; ten seconds' worth may come at once. */
-  startsPerSecond: number;
-}
+import { json, readSettings, wholeNumber, type Settings, type ValuesOf } from "@vocalhost/protocol";
+import { z } from "zod";
 
-/** Enough for anybody who means well; a slip of a script ends here instead of on a full machine. */
-export const defaultQuotas: Quotas = {
-  agents: 200,
-  instances: 500,
-  builds: 20,
-  diskMib: 50 * 1024,
-  startsPerSecond: 500,
-};
+const QUOTA_MAX = 1_000_000_000;
+const quota = wholeNumber({ min: 0, max: QUOTA_MAX });
+
+/** How much one organisation may have. The defaults are ample; they stop a faulty script before the machine is full. */
+export const quotaSettings = {
+  agents: { name: "VOCALHOST_QUOTA_AGENTS", schema: quota.default(200), help: "agents" },
+  instances: {
+    name: "VOCALHOST_QUOTA_INSTANCES",
+    schema: quota.default(500),
+    help: "instances that exist, warm ones included",
+  },
+  builds: { name: "VOCALHOST_QUOTA_BUILDS", schema: quota.default(20), help: "builds that wait or run" },
+  diskMib: {
+    name: "VOCALHOST_QUOTA_DISK_MIB",
+    schema: quota.default(50 * 1024),
+    help: "MiB of uploads, unfinished ones included, and of builds",
+  },
+  startsPerSecond: {
+    name: "VOCALHOST_QUOTA_STARTS_PER_SECOND",
+    schema: quota.default(500),
+    help: "starts a second of all its keys and people together; ten seconds' worth may come at once",
+  },
+} as const satisfies Settings;
+
+export type Quotas = ValuesOf<typeof quotaSettings>;
+export const defaultQuotas: Quotas = readSettings(quotaSettings, {});
+
+const exception = z.number().int().min(0).max(QUOTA_MAX).optional();
+const QuotaExceptions = z.record(
+  z.string(),
+  z.strictObject({
+    ...{ agents: exception, instances: exception, builds: exception },
+    ...{ diskMib: exception, startsPerSecond: exception },
+  }),
+);
+
+export const quotaExceptionSettings = {
+  exceptions: {
+    name: "VOCALHOST_QUOTAS",
+    schema: json(
+      QuotaExceptions,
+      '{"acme":{"agents":5,"instances":20,"builds":2,"diskMib":1024,"startsPerSecond":5}}',
+    ).default({}),
+    preset: "",
+    help: 'exceptions as JSON, by the name of the organisation: `{"acme":{"agents":5,"instances":20,"builds":2,"diskMib":1024,"startsPerSecond":5}}`',
+  },
+} as const satisfies Settings;
 
 /** By the organisation's name. */
 export type QuotasOf = (organizationName: string) => Quotas;
 
-/** The same for everybody but those who are named. */
 export function createQuotas(
   defaults: Quotas,
   exceptions: Readonly<Record<string, Partial<Quotas>>> = {},

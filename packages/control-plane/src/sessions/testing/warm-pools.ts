@@ -18,7 +18,7 @@ import { systemClock } from "@vocalhost/base/system-clock";
 import { agentRow, instanceRow } from "@vocalhost/store/testing/store-contract";
 import { defaultTiming } from "@vocalhost/base/timing";
 import type { World } from "../world.ts";
-import { defaultPendingLimits } from "../pending-sessions.ts";
+import { defaultPendingLimits } from "../session-settings.ts";
 import { createLastSeen } from "../last-seen.ts";
 import type { Starter } from "../start-session.ts";
 

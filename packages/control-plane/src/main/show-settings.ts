@@ -1,0 +1,69 @@
+import { closestWord } from "@vocalhost/protocol";
+import { regionalVariables } from "@vocalhost/drivers/driver-config";
+import { allSettings, readConfig, readSources } from "./config.ts";
+
+export interface ShownSetting {
+  name: string;
+  /** The default where nothing sets it; null for no value, and for a secret that is set. */
+  value: string | null;
+  from: "default" | "environment" | "file";
+  isSecret: boolean;
+  help: string;
+}
+
+const PREFIX = "VOCALHOST_";
+// Names that other programs of the product and tests read.
+const OTHERS =
+  /^(?:API_KEY|API_URL|ORGANIZATION|REGION|VERBOSE|FOLDER|CONTAINER|INSTANCE_\w+|TEST_\w+|TRANSPORT|DIALIN|ALLOWED_ORIGINS|UPLOADS_\w+|DIALOUT_KEY|WEBSOCKET_AUTH|IDLE_TIMEOUT|LOG_FORMAT|MEDIA_PORT|ORIGIN|PROXY|OPUS_COMPLEXITY|REGISTRY_\w+|DEV_\w+|VOICE_FILTER)$/;
+
+type Environment = Record<string, string | undefined>;
+
+/** Every setting with its value and where that comes from, and what a start would refuse. */
+export function showSettings(from?: Environment): {
+  settings: ShownSetting[];
+  problem: string | null;
+  /** Variables that are no settings. */
+  unknown: { variable: string; meant: string | undefined }[];
+} {
+  const { file, environment } = readSources(from);
+  const ofRegions = allSettings.flatMap((setting) =>
+    Object.keys({ ...file, ...environment })
+      .filter((name) => regionalVariables.includes(setting.name) && name.startsWith(`${setting.name}__`))
+      .map((name) => ({ ...setting, name })),
+  );
+  const settings = [...allSettings, ...ofRegions].map((setting): ShownSetting => {
+    const { name, isSecret = false, help } = setting;
+    const from = environment[name] ? "environment" : file[name] ? "file" : "default";
+    const value = environment[name] || file[name] || defaultText(setting).replaceAll("`", "") || null;
+    return { name, value: isSecret && from !== "default" ? null : value, from, isSecret, help };
+  });
+  const all = { ...file, ...environment };
+  return { settings, problem: problemOf(all), unknown: unknownSettings(all) };
+}
+
+/** The default of a setting as documentation shows it. */
+export function defaultText({ preset, schema }: (typeof allSettings)[number]): string {
+  if (preset !== undefined) return preset;
+  const value = `${(schema?.safeParse(undefined).data ?? "") as string}`;
+  return value === "" ? "" : `\`${value}\``;
+}
+
+/** Variables that look like settings and are none, each with the setting that it most likely means. */
+export function unknownSettings(environment: Environment): { variable: string; meant: string | undefined }[] {
+  const known = allSettings.map(({ name }) => name);
+  const variables = Object.keys(environment).filter((variable) => {
+    const [name = "", region] = variable.split("__", 2);
+    const isKnown = region === undefined ? known.includes(name) : regionalVariables.includes(name);
+    return variable.startsWith(PREFIX) && !isKnown && !OTHERS.test(name.slice(PREFIX.length));
+  });
+  return variables.toSorted().map((variable) => ({ variable, meant: closestWord(variable, known) }));
+}
+
+function problemOf(environment: Environment): string | null {
+  try {
+    readConfig(environment);
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
