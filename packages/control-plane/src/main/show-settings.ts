@@ -44,8 +44,8 @@ export function showSettings(from?: Environment): {
 /** The default of a setting as documentation shows it. */
 export function defaultText({ preset, schema }: (typeof allSettings)[number]): string {
   if (preset !== undefined) return preset;
-  const value = `${(schema?.safeParse(undefined).data ?? "") as string}`;
-  return value === "" ? "" : `\`${value}\``;
+  const value = schema?.safeParse(undefined).data as number | undefined; // or another value with a short text
+  return value === undefined || value.toString() === "" ? "" : `\`${value}\``;
 }
 
 /** Variables that look like settings and are none, each with the setting that it most likely means. */
