@@ -13,9 +13,9 @@ import { startServiceProcess, type ServiceProcess } from "../harness/service-pro
 import { pause, until } from "../../testing/wait.ts";
 import { ECHO_BOT, openCall } from "./hosted-calls.ts";
 
-const SESSIONS = size(20, 200);
+const SESSIONS = size(10, 200);
 const CALLERS = size(4, 8);
-const CONTROLLER_KILLS = size(2, 10);
+const CONTROLLER_KILLS = size(1, 10);
 const INSTANCE_KILLS = size(1, 5);
 const SEED = 20_261_115;
 const TOLERANCE_MS = 1_000;

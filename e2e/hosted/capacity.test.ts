@@ -9,8 +9,8 @@ import { until } from "../../testing/wait.ts";
 import { ECHO_BOT, openCall, prepareCall, start } from "./hosted-calls.ts";
 
 const TIMING = { reconcileMs: 200, idleInstanceMs: 1_500, demandMs: 3_000 };
-const STARTS = size(12, 50);
-const MAX_AGENTS = size(5, 20);
+const STARTS = size(8, 50);
+const MAX_AGENTS = size(3, 20);
 const REFUSED_MS = 2_000;
 
 interface InstanceFacts {

@@ -13,6 +13,7 @@ import { callBot, freePeerClients } from "../harness/peer-client.ts";
 import { addOrganization, startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
 import { openSocket, tryUpgrade, type SocketClient } from "../harness/socket-client.ts";
 import { keepTalking } from "../harness/talk.ts";
+import { size } from "../../testing/sizes.ts";
 import { until, within } from "../../testing/wait.ts";
 import { isQuiet } from "../telephony/sound.ts";
 import { dial } from "../telephony/telephone.ts";
@@ -193,7 +194,8 @@ describe("sessions of the hosted service", () => {
 
   // Side by side: calls take their time, not the machine's.
   describe("on the telephone", { concurrency: 3 }, () => {
-    for (const name of carrierNames)
+    // The runner proves each carrier; the service passes frames on without looking.
+    for (const name of carrierNames.slice(0, size(1, carrierNames.length)))
       test(`${name}: a telephone call with a token`, async () => {
         const { wsUrl, token, sessionId } = await prepareCall(service, "echo", {
           body: { from: name },

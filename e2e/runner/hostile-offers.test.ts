@@ -163,7 +163,7 @@ describe("offers", () => {
         answered.no += answer.status === 200 ? 0 : 1;
         assert.ok(isAlive(pid), "the runner has died");
       }),
-      { numRuns: size(100, 400), endOnFailure: true },
+      { numRuns: size(50, 400), endOnFailure: true },
     );
     assert.ok(answered.yes > 5 && answered.no > 5, JSON.stringify(answered));
     const { loopDelayMs } = await figures();

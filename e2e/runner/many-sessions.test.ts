@@ -18,7 +18,7 @@ after(async () => {
   freePeerClients();
 });
 
-const SESSIONS = size(60, 200);
+const SESSIONS = size(24, 200);
 const OPEN_FILES_MAX = 5;
 const HEAP_GROWTH_MAX_MIB = 4;
 const RSS_GROWTH_MAX_MIB = 30; // the allocator's ups and downs; a leak of a peer connection each is more

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startServiceProcess } from "../../harness/service-process.ts";
+import { size } from "../../../testing/sizes.ts";
 import { pause } from "../../../testing/wait.ts";
 import { ECHO_BOT, openCall } from "../hosted-calls.ts";
 
@@ -18,7 +19,7 @@ const clocks = [
 
 test("a bot that bends its wall clock ends at the service's", { timeout: 300_000 }, async (t) => {
   await using service = await startServiceProcess({ timing: { reconcileMs: 200 } });
-  for (const { name, now } of clocks)
+  for (const { name, now } of clocks.slice(0, size(1, clocks.length)))
     await t.test(name, async () => {
       const bot = `Date.now = () => ${now};\n${ECHO_BOT["bot.ts"]}`;
       await service.deploy({ name, files: { "bot.ts": bot } });
