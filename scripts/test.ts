@@ -1,5 +1,5 @@
-// Runs tests: installs what is missing, builds the programs, then an npm script for each kind of test. What listens to sound
-// as it is made says little on a machine that had no time for it, so a file of it that failed is run once more, alone.
+// Installs what is missing, builds the programs, then runs an npm script for each kind of test. Realtime tests fail on a
+// machine without spare time, so each realtime file that failed runs once more, alone.
 //   node scripts/test.ts [--checks] [--long] [files or patterns]
 import { spawn } from "node:child_process";
 import { globSync, mkdtempDisposableSync, readFileSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { installSuites } from "./suite-packages.ts";
 import type { FileResult } from "./test-reporter.ts";
 
 const CACHE = join(import.meta.dirname, "../node_modules/.cache/compile");
-const LONG_MAX_MS = String(3 * 3_600_000); // every wait inside has a deadline; this is for what hangs all the same
+const LONG_MAX_MS = String(3 * 3_600_000); // for hangs that no deadline inside the tests ends
 const RUN_AGAIN = "e2e/realtime/";
 const WITH_ENGINE = "e2e/engine/";
 
@@ -56,13 +56,13 @@ const repeated = again.length > 0 ? `, ${again.length} run again: ${again.join("
 console.log(`\n${sum("passed")} passed, ${failures.length} failed${skipped}${repeated}`);
 process.exitCode = failures.length === 0 && checksPassed ? 0 : 1;
 
-/** Also told of a process that ends badly although none of its tests failed. */
+/** Runs an npm script and collects its results. A process that ends badly without a failed test counts as a failure. */
 async function run(script: string, only: string[] = []): Promise<void> {
   const file = join(folder.path, script);
   writeFileSync(file, "");
   const child = spawn("npm", ["run", "--silent", script, "--", ...only], {
     stdio: "inherit",
-    // Tests start hundreds of processes of ours; read and stripped once is enough.
+    // Tests start hundreds of our processes: they share compiled code.
     env: {
       NODE_COMPILE_CACHE: CACHE,
       VOCALHOST_COMPILE_CACHE: CACHE,

@@ -4,38 +4,10 @@ import { onnxFile, type Constant } from "./onnx-file.ts";
 const FEATURES = 3 * 259;
 const OUTPUTS = 258; // a gain per frequency, and the near talker
 
-/** The layers of our network for one step of 10 ms. What the weights are does not change how long it takes. */
+/** Returns the layers of our network for one step of 10 ms. The values of the weights do not change how long it takes. */
 export function ourLayers({ conv, hidden, holdHidden }: Layers): Uint8Array {
-  const constants: Constant[] = [];
-  const weights = (name: string, shape: number[]): string => {
-    const count = shape.reduce((product, size) => product * size, 1);
-    const values = Float32Array.from({ length: count }, (_, index) => 0.05 * Math.sin(index * 12.9898));
-    constants.push({ name, shape, values });
-    return name;
-  };
-  const sizes = (name: string, shape: number[]): string => {
-    constants.push({ name, shape: [shape.length], values: BigInt64Array.from(shape, BigInt) });
-    return name;
-  };
-  const recurrent = (name: string, input: string, inputs: number, size: number) => ({
-    operator: "GRU",
-    inputs: [
-      input,
-      weights(`${name}.w`, [1, 3 * size, inputs]),
-      weights(`${name}.r`, [1, 3 * size, size]),
-      weights(`${name}.b`, [1, 6 * size]),
-      "",
-      `${name}.before`,
-    ],
-    outputs: [`${name}.all`, `${name}.after`],
-    attributes: { hidden_size: size, linear_before_reset: 1 },
-  });
-  const linear = (name: string, input: string, inputs: number, outputs: number) => ({
-    operator: "Gemm",
-    inputs: [input, weights(`${name}.w`, [outputs, inputs]), weights(`${name}.b`, [outputs])],
-    outputs: [name],
-    attributes: { transB: 1 },
-  });
+  const layers = new LayerBuilder();
+  const { linear, recurrent, weights, sizes } = layers;
   const nodes = [
     linear("frames", "features", FEATURES, conv),
     { operator: "PRelu", inputs: ["frames", weights("slope", [conv])], outputs: ["bent"] },
@@ -64,7 +36,7 @@ export function ourLayers({ conv, hidden, holdHidden }: Layers): Uint8Array {
   const listening = [1, 1, holdHidden];
   return onnxFile({
     nodes,
-    constants,
+    constants: layers.constants,
     inputs: [
       { name: "features", shape: [1, FEATURES] },
       { name: "first.before", shape: state },
@@ -78,5 +50,43 @@ export function ourLayers({ conv, hidden, holdHidden }: Layers): Uint8Array {
       { name: "hold", shape: [1, 1] },
       { name: "listener.after", shape: listening },
     ],
+  });
+}
+
+/** Builds layers and collects the constants they use. */
+class LayerBuilder {
+  readonly constants: Constant[] = [];
+
+  readonly weights = (name: string, shape: number[]): string => {
+    const count = shape.reduce((product, size) => product * size, 1);
+    const values = Float32Array.from({ length: count }, (_, index) => 0.05 * Math.sin(index * 12.9898));
+    this.constants.push({ name, shape, values });
+    return name;
+  };
+
+  readonly sizes = (name: string, shape: number[]): string => {
+    this.constants.push({ name, shape: [shape.length], values: BigInt64Array.from(shape, BigInt) });
+    return name;
+  };
+
+  readonly recurrent = (name: string, input: string, inputs: number, size: number) => ({
+    operator: "GRU",
+    inputs: [
+      input,
+      this.weights(`${name}.w`, [1, 3 * size, inputs]),
+      this.weights(`${name}.r`, [1, 3 * size, size]),
+      this.weights(`${name}.b`, [1, 6 * size]),
+      "",
+      `${name}.before`,
+    ],
+    outputs: [`${name}.all`, `${name}.after`],
+    attributes: { hidden_size: size, linear_before_reset: 1 },
+  });
+
+  readonly linear = (name: string, input: string, inputs: number, outputs: number) => ({
+    operator: "Gemm",
+    inputs: [input, this.weights(`${name}.w`, [outputs, inputs]), this.weights(`${name}.b`, [outputs])],
+    outputs: [name],
+    attributes: { transB: 1 },
   });
 }

@@ -2,12 +2,11 @@ import type { BotReadyData } from "@pipecat-ai/client-js";
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import type { TestContext } from "node:test";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Page, Response } from "playwright-core";
 import type { Report, StartBody } from "../bots/conformance-bot.ts";
 import { patientMs } from "../../testing/patience.ts";
 import { eventually, until, within } from "../../testing/wait.ts";
 import { openContext } from "../harness/chromium.ts";
-import { watchOffers, type OfferExchange } from "./offer-exchange.ts";
 import { watchPage } from "./page-watch.ts";
 import type { ClientOptions } from "./page/caller-page.ts";
 import type { Target } from "./target.ts";
@@ -207,4 +206,35 @@ async function startAndConnect(
 // Missing in the type declarations.
 function hasPassed(test: TestContext & { passed?: boolean }): boolean {
   return test.passed ?? false;
+}
+
+/** An offer of the client and the service's answer to it. */
+export interface OfferExchange {
+  peerBefore: string | null;
+  restart: boolean;
+  status: number;
+  /** Identifier in the answer. */
+  peer: string | undefined;
+}
+
+/** A list that grows with every offer the page makes. */
+function watchOffers(page: Page): readonly OfferExchange[] {
+  const exchanges: OfferExchange[] = [];
+  page.on("response", (response) => {
+    const request = response.request();
+    if (request.method() === "POST" && request.url().endsWith("/api/offer"))
+      void read(response).then((exchange) => exchanges.push(exchange));
+  });
+  return exchanges;
+}
+
+async function read(response: Response): Promise<OfferExchange> {
+  const offer = response.request().postDataJSON() as { pc_id: string | null; restart_pc: boolean };
+  const answer = (await response.json().catch(() => ({}))) as { pc_id?: string };
+  return {
+    peerBefore: offer.pc_id,
+    restart: offer.restart_pc,
+    status: response.status(),
+    peer: answer.pc_id,
+  };
 }

@@ -1,12 +1,19 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { after, before, describe, test, type TestContext } from "node:test";
 import { connectingCases } from "./cases/connecting.ts";
 import { conversationCases } from "./cases/conversation.ts";
 import { offerCases } from "./cases/offers.ts";
 import { reconnectingCases } from "./cases/reconnecting.ts";
 import type { Line } from "./line.ts";
-import { openStage, type Stage } from "./stage.ts";
-import type { TargetDefinition } from "./target.ts";
+import type { TargetDefinition, Target } from "./target.ts";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { launchChromium } from "../harness/chromium.ts";
+import { startClientPages } from "../harness/client-pages.ts";
+import { openCaller, type Caller, type CallerOptions } from "./caller.ts";
+import { writeMicrophoneFile } from "./microphone.ts";
 
 /** Declares the tests that hold a service against the released npm clients in a real browser. */
 export function conformance(
@@ -57,4 +64,30 @@ function createLine(transport: Line["transport"], stage: () => Stage): Line {
 function opened(stage: Stage | undefined): Stage {
   assert(stage, "the stage is not open");
   return stage;
+}
+
+/** A service, a browser with a known tone for a microphone, and a page with the released clients. */
+interface Stage extends AsyncDisposable {
+  readonly target: Target;
+  openCaller(test: TestContext, options: CallerOptions): Promise<Caller>;
+}
+
+const PAGE_FOLDER = fileURLToPath(new URL("./page/", import.meta.url));
+
+async function openStage(definition: TargetDefinition): Promise<Stage> {
+  await using stack = new AsyncDisposableStack(); // undoes a half-finished start
+  const folder = await mkdtemp(join(tmpdir(), "conformance-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const microphone = join(folder, "microphone.wav");
+  await writeMicrophoneFile(microphone);
+  const pages = stack.use(await startClientPages(PAGE_FOLDER));
+  const target = stack.use(await definition.open({ pageOrigin: pages.origin }));
+  const browser = await launchChromium({ microphone });
+  stack.defer(() => browser.close());
+  const owned = stack.move();
+  return {
+    target,
+    openCaller: (test, options) => openCaller(test, { browser, pageOrigin: pages.origin, target }, options),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }

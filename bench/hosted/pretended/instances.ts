@@ -21,7 +21,7 @@ export interface PretendedInstances extends AsyncDisposable {
 }
 
 export interface PretendedOptions {
-  /** Its session is over, and so is it. */
+  /** Called when the session of an instance is over; the instance ends with it. */
   ended(id: string, exit: ExitRecord): void;
 }
 
@@ -34,15 +34,55 @@ interface Pretended {
   heartbeat: NodeJS.Timeout;
 }
 
-export function createPretendedInstances({ ended }: PretendedOptions): PretendedInstances {
-  const byIp = new Map<string, Pretended>();
-  const ipOf = new Map<string, string>();
-  const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
-    void answer(request, response).catch(() => response.writeHead(500).end());
+export function createPretendedInstances(options: PretendedOptions): PretendedInstances {
+  return new PretendedHost(options);
+}
+
+class PretendedHost implements PretendedInstances {
+  readonly #byIp = new Map<string, Pretended>();
+  readonly #ipOf = new Map<string, string>();
+  readonly #ended: PretendedOptions["ended"];
+  readonly #server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+    void this.#answer(request, response).catch(() => response.writeHead(500).end());
   });
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const instance = byIp.get(request.socket.localAddress ?? "");
+  constructor({ ended }: PretendedOptions) {
+    this.#ended = ended;
+  }
+
+  async open(id: string, ip: string): Promise<void> {
+    if (this.#ipOf.has(id)) return;
+    this.#ipOf.set(id, ip);
+    const door = createDoor((socket) => void this.#server.emit("connection", socket));
+    door.listen(PORT_INSIDE, ip);
+    await once(door, "listening");
+    const beat = (): void => publish(instance);
+    const heartbeat = setInterval(beat, defaultTiming.heartbeatMs);
+    const instance: Pretended = {
+      ...{ id, door, epoch: 0, session: undefined },
+      ...{ streams: new Set<ServerResponse>(), heartbeat },
+    };
+    this.#byIp.set(ip, instance);
+  }
+
+  close(id: string): void {
+    const ip = this.#ipOf.get(id) ?? "";
+    const instance = this.#byIp.get(ip);
+    if (!instance) return;
+    clearInterval(instance.heartbeat);
+    for (const stream of instance.streams) stream.end();
+    instance.door.close();
+    this.#byIp.delete(ip);
+    this.#ipOf.delete(id);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const id of this.#ipOf.keys()) this.close(id);
+    this.#server.closeAllConnections();
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const instance = this.#byIp.get(request.socket.localAddress ?? "");
     if (!instance) return void response.writeHead(503).end();
     switch (`${request.method} ${request.url}`) {
       case "GET /instance":
@@ -52,64 +92,31 @@ export function createPretendedInstances({ ended }: PretendedOptions): Pretended
       case "POST /instance/start":
         return take(instance, InstanceStart.parse(await bodyOf(request)), response);
       case "POST /instance/stop":
-        return stop(instance, InstanceStop.parse(await bodyOf(request)), response);
+        return this.#stop(instance, InstanceStop.parse(await bodyOf(request)), response);
       default:
         return void response.writeHead(404).end();
     }
   }
 
-  function take(instance: Pretended, { epoch, sessionId }: InstanceStart, response: ServerResponse): void {
-    const { session } = instance;
-    if (session && session.id !== sessionId) return void response.writeHead(409).end();
-    instance.epoch = epoch;
-    instance.session ??= { id: sessionId, startedMs: performance.now(), exit: null };
-    publish(instance);
-    return send(response, statusOf(instance));
-  }
-
-  function stop(instance: Pretended, { sessionId, reason }: InstanceStop, response: ServerResponse): void {
+  #stop(instance: Pretended, { sessionId, reason }: InstanceStop, response: ServerResponse): void {
     const { session } = instance;
     if (session?.id === sessionId && !session.exit) {
       const elapsedMs = performance.now() - session.startedMs;
       session.exit = { sessionId, reason, elapsedMs, endedAtMs: Date.now(), marks: {}, filter: null };
       publish(instance);
-      ended(instance.id, session.exit);
+      this.#ended(instance.id, session.exit);
     }
     return send(response, statusOf(instance));
   }
+}
 
-  function close(id: string): void {
-    const ip = ipOf.get(id) ?? "";
-    const instance = byIp.get(ip);
-    if (!instance) return;
-    clearInterval(instance.heartbeat);
-    for (const stream of instance.streams) stream.end();
-    instance.door.close();
-    byIp.delete(ip);
-    ipOf.delete(id);
-  }
-
-  return {
-    async open(id, ip) {
-      if (ipOf.has(id)) return;
-      ipOf.set(id, ip);
-      const door = createDoor((socket) => void server.emit("connection", socket));
-      door.listen(PORT_INSIDE, ip);
-      await once(door, "listening");
-      const beat = (): void => publish(instance);
-      const heartbeat = setInterval(beat, defaultTiming.heartbeatMs);
-      const instance: Pretended = {
-        ...{ id, door, epoch: 0, session: undefined },
-        ...{ streams: new Set<ServerResponse>(), heartbeat },
-      };
-      byIp.set(ip, instance);
-    },
-    close,
-    async [Symbol.asyncDispose]() {
-      for (const id of ipOf.keys()) close(id);
-      server.closeAllConnections();
-    },
-  };
+function take(instance: Pretended, { epoch, sessionId }: InstanceStart, response: ServerResponse): void {
+  const { session } = instance;
+  if (session && session.id !== sessionId) return void response.writeHead(409).end();
+  instance.epoch = epoch;
+  instance.session ??= { id: sessionId, startedMs: performance.now(), exit: null };
+  publish(instance);
+  return send(response, statusOf(instance));
 }
 
 function listen(instance: Pretended, response: ServerResponse): void {
