@@ -23,7 +23,7 @@ const PACKET_MS = 20;
 const OPENING_AT_ONCE = 4;
 const EARLY_SHARE = 0.05;
 
-// What is said does not matter, so every call says the same second over and over.
+// The words do not matter, so every call repeats the same second.
 const PACKETS = Array.from({ length: 50 }, (_, at) => {
   const media = { track: "inbound", chunk: String(at + 1), timestamp: String(at * PACKET_MS) };
   return JSON.stringify({
@@ -90,7 +90,7 @@ function lateness(heardMs: number[]): number[] {
   return late;
 }
 
-// One timer for everybody: a timer each would cost more than the sending.
+// One timer for all calls: a timer each would cost more than the sending.
 function turn(): void {
   setTimeout(turn, 1);
   const nowMs = performance.now();

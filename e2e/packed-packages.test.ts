@@ -32,7 +32,7 @@ import { isBuilt } from "../testing/programs.ts";
 import { size } from "../testing/sizes.ts";
 import { until } from "../testing/wait.ts";
 
-// What was fetched once is fetched no more, and a connection that stalls is given up and tried again.
+// npm uses its cache, and retries a connection that stalls.
 const NPM_SETTINGS = {
   npm_config_prefer_offline: "true",
   npm_config_fetch_timeout: "30000",

@@ -23,7 +23,7 @@ export async function buildPage(options: PageOptions): Promise<void> {
   if ((await readStamp(page)) === hash) return;
   const startedMs = performance.now();
   const { build } = await import("vite");
-  // Made aside and moved into place, so that nobody ever serves half a page.
+  // Made aside and moved into place, so that no process serves half a page.
   const aside = `${page}.${randomUUID().slice(0, 8)}`;
   try {
     await build({
@@ -65,7 +65,7 @@ async function listInputs(inputs: string[]): Promise<string[]> {
   return names.toSorted();
 }
 
-/** What a browser downloads: for the page, and with everything that is loaded later. */
+/** Sums what a browser downloads: for the page, and with all later chunks. */
 async function sizeOf(folder: string): Promise<string> {
   const html = await readFile(join(folder, "index.html"), "utf8");
   let first = 0;

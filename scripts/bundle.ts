@@ -8,7 +8,7 @@ import { build } from "vite";
 
 const repository = fileURLToPath(new URL("../", import.meta.url));
 
-/** What others start or import, by its path among the sources. */
+/** Entries that others start or import, by their paths among the sources. */
 const ENTRIES: Record<string, string[]> = {
   rooms: [
     "index",

@@ -55,7 +55,7 @@ export async function packProduct(folder: string): Promise<{ archives: string[];
   return { archives: archives.map((file) => join(destination, file)), lock };
 }
 
-/** Of the repository's lock file what our packages need, as if they had been installed in an empty project. */
+/** Returns the part of the repository's lock file that our packages need, as if an empty project had installed them. */
 function lockOf(archives: readonly string[]): Lock {
   const { lockfileVersion, packages } = JSON.parse(
     readFileSync(join(repository, "package-lock.json"), "utf8"),

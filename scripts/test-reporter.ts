@@ -7,7 +7,7 @@ const isLong = process.env["VOCALHOST_TEST_SIZES"] === "long"; // its counts go 
 const RESULTS = process.env["VOCALHOST_TEST_RESULTS"];
 const NODES_OWN = /^(?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) /;
 
-/** What became of a file's tests; `scripts/test.ts` reads a line of JSON for each. */
+/** The results of a file's tests; `scripts/test.ts` reads a line of JSON for each. */
 export interface FileResult {
   file: string;
   passed: number;
@@ -16,7 +16,7 @@ export interface FileResult {
   failures: string[];
 }
 
-/** Every failure in full, a line for each file that had a process of its own, or for all that shared one. */
+/** Prints every failure in full, and one line per process: for its file, or for all files that share it. */
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const results: FileResult[] = [];
   const files = new Set<string>();
@@ -34,7 +34,7 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
   };
   for await (const event of events) {
     if (event.type === "test:stdout" || event.type === "test:stderr") yield event.data.message;
-    // What a test left behind and what then went wrong: the process ends badly although every test passed.
+    // An error after the last test: the process ends badly although every test passed.
     if (event.type === "test:diagnostic" && event.data.message.startsWith("Error: "))
       yield `\n✖ ${place(event.data.file)}\n${event.data.message}\n`;
     if (event.type === "test:diagnostic" && isLong && !NODES_OWN.test(event.data.message))
@@ -77,14 +77,14 @@ function line({ file, passed, failures }: FileResult, ms: number): string {
   return `${failed ? "✖" : "✔"} ${file}  ${passed} passed${failed}  ${(ms / 1000).toFixed(1)} s\n`;
 }
 
-/** Of files that shared a process. */
+/** Returns the folder of files that shared a process. */
 function folderOf([first = "", ...others]: string[]): string {
   const parts = first.split("/").slice(0, -1);
   while (parts.length > 0 && !others.every((file) => file.startsWith(`${parts.join("/")}/`))) parts.pop();
   return parts.join("/");
 }
 
-// `fetch failed` alone helps nobody.
+// `fetch failed` alone does not name the cause.
 function toldInFull(error: unknown): string {
   if (!(error instanceof Error)) return inspect(error);
   const own = error.stack ?? error.message;

@@ -36,7 +36,7 @@ let results: FileResult[] = [];
 let again: string[] = [];
 if (files.length > 0) await run("test:files", files);
 else {
-  // What calculates side by side, then what mostly waits: both processors are busy from start to end.
+  // Tests that calculate come first, tests that mostly wait follow, so both processors stay busy.
   const calculating = run("test:unit").then(() => run("test:realtime"));
   await Promise.all([calculating, run("test:sdk").then(() => run("test:e2e"))]);
   for (const script of values.long ? ["test:engine", "test:long"] : []) await run(script);

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 const MADE = fileURLToPath(new URL("../node_modules/.cache/base-image/", import.meta.url));
 export const BASE_NAME = `vocalhost/base:${BASE_VERSION}`;
 
-/** The base image of this repository for this machine. It is made before tests run; nobody may write to its folder. */
+/** The base image of this repository for this machine. It is made before tests run; tests must not write to its folder. */
 export async function requireBaseImage(): Promise<{ images: ImageFolder; image: Image; billFile: string }> {
   const platform = thisPlatform();
   const images = await openImageFolder(join(MADE, "images"));

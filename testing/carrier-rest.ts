@@ -44,7 +44,7 @@ const SECRETS = {
   EXOTEL_API_TOKEN: "exotel-secret-token",
 };
 
-/** What must appear in no log and no answer. */
+/** Must appear in no log and no answer. */
 export const carrierSecrets = /-secret/;
 
 const basic = (user: string, password: string): string =>
@@ -244,7 +244,7 @@ export async function startCarrierRest(): Promise<CarrierRest> {
   return rest;
 }
 
-/** What a request does, or why it is refused. */
+/** Returns the effect of a request, or why it is refused. */
 function judge(
   request: IncomingMessage,
   body: string,

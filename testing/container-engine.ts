@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { until, within } from "./wait.ts";
 
-/** An engine of a test's own: storage, network, socket and settings are nobody else's, and gone with the test. */
+/** A container engine for one test, with its own storage, network, socket and settings, which the test removes. */
 export interface ContainerEngine extends AsyncDisposable {
   name: "podman" | "docker";
   socket: string;

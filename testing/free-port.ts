@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 
-/** A TCP port of this machine that nobody had a moment ago. */
+/** Returns a TCP port of this machine that was free a moment ago. */
 export async function freePort(host = "127.0.0.1"): Promise<number> {
   const server = createServer().listen(0, host);
   await once(server, "listening");

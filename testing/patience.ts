@@ -2,7 +2,7 @@ import { availableParallelism, loadavg } from "node:os";
 
 const HEADROOM = 3; // a quiet machine is not always the one that the time was chosen on
 const LOAD_MAX = 4;
-const LONGEST_MS = 180_000; // beyond this whoever waits for a failure has waited enough
+const LONGEST_MS = 180_000; // a longer wait only delays a failure
 
 /** How long to wait for what takes this long at most on a quiet machine: a busy one gets as much longer as it is busier. */
 export function patientMs(quietMs: number): number {

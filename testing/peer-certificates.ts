@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 
 /** Certificates as `docs/hosted/many-machines.md` has them made. */
 export interface TestAuthority extends AsyncDisposable {
-  /** Of the authority. */
+  /** Certificate of the authority. */
   readonly ca: string;
   /** For these names; gives the files. */
   issue(file: string, names: string[]): Promise<{ ca: string; cert: string; key: string }>;

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import { listenOnLoopback, type LoopbackServer } from "./loopback-server.ts";
 
-/** A registry that has one image, of which nobody ever pulls more than its description. */
+/** A registry with one image, of which clients pull only the manifest. */
 export async function startPretendedRegistry(): Promise<LoopbackServer & { image: string }> {
   const { os, architecture } = thisPlatform();
   const config = JSON.stringify({ os, architecture, config: {}, rootfs: { type: "layers", diff_ids: [] } });

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 // A test that is run alone has them from their sources.
 export const isBuilt = process.env["VOCALHOST_TEST_PROGRAMS"] === "built";
 
-/** What Node must be told to find the packages that go with the programs. */
+/** Flags with which Node finds the packages that go with the programs. */
 export const nodeFlags = isBuilt ? [] : ["--conditions=@vocalhost/source"];
 
 /** The same for a bot; one that looks inside the SDK must find there what it runs on. */

@@ -12,7 +12,7 @@ export interface S3Server extends AsyncDisposable {
   readonly region: string;
   readonly credentials: { accessKeyId: string; secretAccessKey: string };
   readonly objects: Map<string, StoredObject>;
-  /** What was refused, by its code. */
+  /** Codes of refused requests. */
   readonly refusals: string[];
   /** The next requests are answered with 503, so many of them. */
   failNext(times: number): void;

@@ -32,7 +32,7 @@ export async function startTokenServer(user: { username: string; password: strin
       response.writeHead(401, { "content-type": "application/json" }).end(`{"details":"no such user"}`);
       return;
     }
-    // Who does not say who they are gets a token that opens nothing.
+    // A client without credentials gets a token that opens nothing.
     const [type, name, actions = ""] = scope.split(":");
     const access = authorization === undefined ? [] : [{ type, name, actions: actions.split(",") }];
     const token = makeToken({ access, subject: user.username, key, certificate });

@@ -1,2 +1,2 @@
-// Those that bots are tested with, by the name that our own tests have for them.
+// The stand-ins for voice services that bots are tested with, under the name our tests use.
 export * from "vocalhost/testing";

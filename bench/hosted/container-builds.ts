@@ -1,4 +1,4 @@
-// What it takes to have the engine build a project of `npm create vocalhost`, from the upload until it can be deployed.
+// How long the engine takes to build a project of `npm create vocalhost`, from the upload until it can be deployed.
 import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

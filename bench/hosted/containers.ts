@@ -1,4 +1,4 @@
-// What bots in containers cost, beside the same bots as processes of the same run.
+// The cost of bots in containers, beside the same bots as processes of the same run.
 import { compressedBytes, streamArchive } from "@vocalhost/images";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -232,7 +232,7 @@ function processSide(): Side {
   };
 }
 
-/** Whoever watches over a container. */
+/** The process that supervises a container. */
 function parentOf(pid: number): number {
   return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
 }

@@ -1,4 +1,4 @@
-// The leader of two controllers is killed: how long nobody takes starts.
+// The leader of two controllers is killed: how long no controller takes starts.
 import { startCluster, type Cluster } from "../../e2e/harness/cluster.ts";
 import { until } from "../../testing/wait.ts";
 import { pause } from "../machine/child.ts";

@@ -1,4 +1,4 @@
-// What a long past costs those who ask about the present.
+// The cost of a long history for requests about the present.
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// What the hosted service costs: starts, reads, relaying, memory.
+// The cost of the hosted service: starts, reads, relaying, memory.
 import { readFileSync } from "node:fs";
 import { startServiceProcess, type ServiceProcess } from "../../e2e/harness/service-process.ts";
 import { until } from "../../testing/wait.ts";

@@ -1,4 +1,4 @@
-// What many sessions cost that only go on: heartbeats, proofs of life, looks at everything. The instances pretend.
+// The cost of many sessions that only continue: heartbeats, liveness and reconcile passes. The instances pretend.
 import type { Benchmark, Row } from "../report/row.ts";
 import { figure } from "../report/statistics.ts";
 import { watchFor } from "./pretended/live.ts";

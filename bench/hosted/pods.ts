@@ -1,4 +1,4 @@
-// What a growing number of pods costs the service: looks at everything, memory, calls to the API server, starts.
+// The cost of a growing number of pods for the service: reconcile passes, memory, calls to the API server, starts.
 import type { Benchmark, Row } from "../report/row.ts";
 import { figure } from "../report/statistics.ts";
 import { startPretendedCluster, type PretendedCluster } from "./pretended/cluster.ts";

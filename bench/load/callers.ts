@@ -50,7 +50,7 @@ export function serveLoad(open: OpenCaller): void {
     }
   }
 
-  // One timer for everybody: a timer each would cost more than the sending.
+  // One timer for all callers: a timer each would cost more than the sending.
   function turn(): void {
     setTimeout(turn, 1);
     const nowMs = performance.now();

@@ -1,4 +1,4 @@
-/** What a benchmark asks of a load process, and what it gets back; one answer per command. */
+/** Commands of a benchmark to a load process, and their answers; one answer per command. */
 export type LoadCommand =
   | { type: "add"; count: number }
   | { type: "remove"; count: number }
@@ -21,7 +21,7 @@ export interface LoadAnswer {
 
 export interface LoadSettings {
   url: string;
-  /** Silence after each sentence; 0 is somebody who never stops talking. */
+  /** Silence after each sentence; 0 is a caller who never stops talking. */
   pauseMs: number;
   /** Note when packets arrive, which costs the load process a callback each. */
   listen: boolean;

@@ -7,7 +7,7 @@ const OPUS_HZ = 48_000;
 const PACKET_SAMPLES = 960;
 const QUIET = 0.01; // of full scale; below this the recording holds no speech
 
-/** What a caller says: one sentence without the silence around it. */
+/** The speech of a caller: one sentence without the silence around it. */
 export function readSentence(): AudioFrame {
   const { samples, sampleRateHz } = parseWav(readFileSync(RECORDING));
   const isLoud = (sample: number): boolean => Math.abs(sample) > QUIET * 0x7fff;

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** What is measured has this core to itself; what makes the load has the other. */
+/** The measured process has this core to itself; the load has the other. */
 export const SERVER_CORE = 1;
 export const LOAD_CORE = 0;
 

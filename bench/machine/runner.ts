@@ -9,7 +9,7 @@ export interface RunnerChild extends Child {
 export interface RunnerChildOptions {
   /** The bot's file, from the repository's root. */
   bot: string;
-  /** Of the runner, more than where it listens. */
+  /** Flags of the runner besides its address. */
   flags?: string[];
   environment?: Record<string, string>;
   nodeFlags?: string[];

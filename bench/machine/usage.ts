@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** What a process has used of the machine since it began. */
+/** Resources a process has used since it started. */
 export interface Usage {
   /** By the performance clock of the reader. */
   atMs: number;

@@ -21,7 +21,7 @@ export interface VoiceWindow {
   /** Share of the time that the host took from this machine. */
   stolenShare: number;
   clock: "kernel" | "load process";
-  /** What the runner last changed Opus' complexity to, if it did. */
+  /** The last Opus complexity the runner changed to, if it did. */
   changedComplexity: string | undefined;
 }
 
@@ -56,7 +56,7 @@ export async function watchVoice(runner: Child, load: Load, windowMs: number): P
   };
 }
 
-// Whatever else happens on this machine may send voice packets too.
+// Other programs of this machine may send voice packets too.
 function gapsOf(packets: { atMs: number; ssrc: number }[], ssrcs: Set<number>): number[] {
   const lastMs = new Map<number, number>();
   const gaps: number[] = [];

@@ -7,7 +7,7 @@ export interface Row {
   baseline?: string;
   /** Undefined where there is no target. */
   met?: boolean;
-  /** What limits the figure, or how far to trust it. */
+  /** Limits of the figure, or how far to trust it. */
   note?: string;
 }
 
@@ -15,6 +15,6 @@ export interface Row {
 export interface Benchmark {
   name: string;
   about: string;
-  /** What takes minutes tells each row as soon as it is there, and so keeps it if a later one cannot be measured. */
+  /** A benchmark that takes minutes reports each row at once, and so keeps it if a later one fails. */
   run(told: (row: Row) => void): Promise<Row[]>;
 }

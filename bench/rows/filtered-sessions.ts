@@ -45,7 +45,7 @@ interface Point {
   filter: string;
   percent: number;
   oneMb: number;
-  /** Of one more session. */
+  /** Cost of one more session. */
   moreMb: number;
 }
 

@@ -61,7 +61,7 @@ async function untilEntered(runner: RunnerChild, open: Open): Promise<number> {
   const onRequest = (): void => {
     startMs = performance.timeOrigin + performance.now();
   };
-  // What fails after the bot was entered is the client's own affair.
+  // A failure after the bot was entered concerns the client alone.
   const opened = open(runner.url, onRequest).catch(() => undefined);
   const [{ enteredMs }] = (await entered) as [{ enteredMs: number }];
   (await opened)?.();

@@ -100,7 +100,7 @@ function bare(text: string): string {
   return text.toLowerCase().replaceAll(/[.,?!]/g, "");
 }
 
-/** The same turn in a room where somebody else talks without end. */
+/** The same turn in a room where another person talks without end. */
 function withTelevision(turn: SpokenTurn): SpokenTurn {
   const { samples } = parseWav(
     readFileSync(new URL("../../packages/sdk/src/speech/fixtures/table-for-two.wav", import.meta.url)),

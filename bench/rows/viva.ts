@@ -8,7 +8,7 @@ import type { Suppressor } from "../suppressors/suppressor.ts";
 
 const SESSIONS = [1, 10, 50];
 const TARGET_PERCENT = 1;
-/** Of audio, in each session after the others' warm-up. */
+/** Seconds of audio in each session, after the others' warm-up. */
 const SECONDS = { 1: 60, 10: 10, 50: 4 } as Record<number, number>;
 const FRAMES_PER_SECOND = 50;
 

@@ -1,6 +1,6 @@
 import type { Suppressor } from "./suppressor.ts";
 
-/** What the package's module offers; it comes without types. */
+/** The interface of the package's module, which comes without types. */
 interface RnnoiseModule {
   ready: Promise<unknown>;
   HEAPF32: Float32Array;

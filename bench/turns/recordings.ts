@@ -8,7 +8,7 @@ import { RATE_HZ } from "./voices.ts";
 const FOLDER = new URL("../recordings/speechocean762/", import.meta.url);
 const ADULT_YEARS = 14; // children read word by word
 
-/** Adults who read sentences and hesitate; each person's turns together. Nobody where there is no clone. */
+/** Adults who read sentences and hesitate; each person's turns together. Returns none without a clone. */
 export function readPeople(split: "train" | "test", most: number): SpokenTurn[][] {
   if (!existsSync(new URL(`${split}/text`, FOLDER))) return [];
   const ages = new Map(lines(`${split}/spk2age`));
@@ -35,7 +35,7 @@ function lines(path: string): [string, string][] {
   });
 }
 
-/** Where somebody speaks is what the detector says; the words are spread evenly over it. */
+/** The detector says where the person speaks; the words are spread evenly over it. */
 function toTurn(recorded: Int16Array, text: string): SpokenTurn | undefined {
   const samples = new Int16Array(recorded.length + samplesIn(TAIL_MS, RATE_HZ));
   samples.set(recorded);

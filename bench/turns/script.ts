@@ -1,4 +1,4 @@
-/** What somebody says in one turn. `|` is where they pause and speak on; the marks are how it is said and written. */
+/** The words of one turn. `|` is where they pause and speak on; the marks are how it is said and written. */
 export const TURNS: readonly string[] = [
   // said in one go
   "What time do you open on Sunday?",

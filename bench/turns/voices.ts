@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 export const RATE_HZ = 16_000;
 
-/** Somebody who reads aloud. */
+/** A voice that reads aloud. */
 export interface Voice {
   name: string;
   say(text: string): Int16Array;

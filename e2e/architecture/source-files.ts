@@ -21,7 +21,7 @@ export interface Import {
   specifier: string;
   /** Only types: gone when the file runs. */
   isType: boolean;
-  /** Of a relative import: the file it names, from the repository's root. */
+  /** Returns the file that a relative import names, from the repository's root. */
   target: string | undefined;
 }
 
@@ -35,7 +35,7 @@ export function readSources(): SourceFile[] {
   return paths.sort().map(readSource);
 }
 
-/** Whatever loads another module, in the order it is written. */
+/** Specifiers that load another module, in the order they are written. */
 export function importsIn(text: string): Omit<Import, "target">[] {
   const code = text.replace(/^\s*\/\/.*$/gm, "").replace(/^\s*\/\*.*?\*\//gms, "");
   const patterns = [

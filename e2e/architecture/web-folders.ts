@@ -1,4 +1,4 @@
-/** What both pages are made of: how a page talks to a bot, and what it shows of that. */
+/** Folders that both pages share: how a page talks to a bot, and how it shows that. */
 const SHARED: Record<string, string[]> = {
   "shared/events": [],
   "shared/media": [],

@@ -11,7 +11,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** What the bot does by itself; it listens and answers requests in every mode but the last, in which it never comes. */
+/** The behaviour of the bot; it listens and answers requests in every mode but the last, in which it never comes. */
 export type Mode =
   | "quiet"
   | "echo"
@@ -184,7 +184,7 @@ function perform({ rtvi }: Transport): void {
   rtvi.serverMessage({ performed: true });
 }
 
-/** What released clients do not know yet must not disturb them. */
+/** Unknown messages must not disturb released clients. */
 function newerThanClients(rtvi: Transport["rtvi"]): void {
   rtvi.vadUserStartedSpeaking();
   rtvi.vadUserStoppedSpeaking();

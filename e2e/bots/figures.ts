@@ -6,7 +6,7 @@ import { runInNewContext } from "node:vm";
 import type { SessionApp } from "../../packages/sdk/src/server/session-app.ts";
 import { programOf } from "../../testing/programs.ts";
 
-/** What the process holds, as it sees it itself. */
+/** Resources the process holds, as it sees them itself. */
 export interface Figures {
   sessions: number;
   /** How many of each kind keep the loop alive. */

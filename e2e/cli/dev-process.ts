@@ -74,7 +74,7 @@ export interface Version {
   pid: number;
 }
 
-/** What code a session runs on, asked in the session. */
+/** Asks a session which code it runs on. */
 export async function versionOf(client: SocketClient): Promise<Version> {
   client.messages.length = 0;
   client.sendMessage({ label: "rtvi-ai", id: "1", type: "client-message", data: { t: "version", d: null } });
@@ -86,7 +86,7 @@ export function openSession(port: number, query = ""): Promise<SocketClient> {
   return openSocket(`ws://localhost:${port}/ws-client${query}`);
 }
 
-/** What code new sessions run on. */
+/** Returns the code that new sessions run on. */
 export async function newestVersion(port: number): Promise<Version> {
   return (await call(port, "GET /version")).json() as Version;
 }

@@ -1,6 +1,6 @@
 import { vocalhost, type CommandLines, type Desk, type Finished } from "./vocalhost-process.ts";
 
-/** What a user would see of one command after the other, without what differs from run to run. */
+/** Records what a user sees of one command after the other, without the parts that differ between runs. */
 export interface Transcript {
   /** Runs a command and writes it down; what it gets on standard input is not shown. */
   run(line: string, input?: string): Promise<Finished>;

@@ -101,7 +101,7 @@ export function startOnTerminal(desk: Desk, words: string[]): WatchedProcess {
   return watchProcess(child, `vocalhost ${words.join(" ")}`);
 }
 
-/** Nothing of whoever runs the tests. */
+/** An environment without the settings of the user who runs the tests. */
 function cleanEnvironment({ environment }: Desk): NodeJS.ProcessEnv {
   const { CI: _ci, VOCALHOST_API_KEY: _key, VOCALHOST_API_URL: _url, ...own } = process.env;
   return { ...own, ...environment };

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /**
- * What a published tool sent and was answered when it ran one command. Values that differ from run to run are names in
+ * The requests of a published tool for one command, and their answers. Values that differ from run to run are names in
  * braces: `{id:3}` and `{text:1}` stand for the same value everywhere, `{time}`, `{number}` and `{any}` for one of many.
  */
 export interface Recording {

@@ -13,7 +13,7 @@ import type { Target } from "./target.ts";
 import { isTone, type Tone } from "./tone.ts";
 import type { Utterance } from "./utterance.ts";
 
-/** Somebody with a browser who talks to the bot through a released client. */
+/** A person with a browser, who talks to the bot through a released client. */
 export interface Caller {
   readonly page: Page;
   readonly startBody: StartBody;
@@ -26,7 +26,7 @@ export interface Caller {
   events<T = unknown>(name: string): Promise<T[]>;
   send(type: string, data?: unknown): Promise<void>;
   request<T = unknown>(type: string, data?: unknown): Promise<T>;
-  /** What the bot knows. */
+  /** Asks the bot for its report. */
   report(): Promise<Report>;
   hear(): Promise<Tone>;
   /** The next thing the bot says; ask before it begins. */
@@ -109,7 +109,7 @@ function impatient(page: Page): Page {
   return page;
 }
 
-/** What a caller can do once connected. */
+/** Actions of a connected caller. */
 function createSenses(page: Page): Omit<Caller, "page" | "startBody" | "offers" | "connect"> {
   const request = <T>(type: string, data?: unknown): Promise<T> =>
     page.evaluate(

@@ -1,9 +1,9 @@
 import type { Page } from "playwright-core";
 
-/** What a page did besides what its test looks at. */
+/** Events of a page that its test does not look at. */
 export interface PageWatch {
   readonly console: readonly string[];
-  /** Errors nobody caught, and requests to hosts that were not expected. */
+  /** Uncaught errors, and requests to unexpected hosts. */
   readonly problems: readonly string[];
 }
 

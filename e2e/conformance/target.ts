@@ -22,7 +22,7 @@ export interface Target extends AsyncDisposable {
   /** Where an offer is taken without a start, if there is such a place. */
   readonly bareOfferUrl?: string;
   /**
-   * What the client is to connect with, when a start answer has more in it than the client's transport takes.
+   * Connection options for the client, when a start answer has more fields than its transport takes.
    * @default the answer itself
    */
   toConnection?(answer: unknown): unknown;

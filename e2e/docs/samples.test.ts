@@ -239,7 +239,7 @@ test("what the page of troubles quotes is what the product says", () => {
   }
 });
 
-/** Of a package that is installed for another one. */
+/** Returns the types of a package that is installed for another one. */
 function typesOf(name: string, folder: string): string {
   const entry = createRequire(join(REPOSITORY, folder, "package.json")).resolve(name);
   return entry.replace(/\.c?js$/, ".d.ts");

@@ -61,10 +61,10 @@ export async function joinBarely(options: BareParticipantOptions): Promise<BareP
   let over = false;
   const joined = Promise.withResolvers<string>();
   const connected = Promise.withResolvers<void>();
-  connected.promise.catch(() => undefined); // not everybody waits for it
+  connected.promise.catch(() => undefined); // not every test waits for it
   joined.promise.catch(() => undefined);
 
-  // What is not closed by itself crashes the process at its end.
+  // Objects to close: an open one crashes the process at its end.
   const owned: (Track | DataChannel)[] = [];
   const received: Track[] = [];
   const sent: Track[] = [];
@@ -180,7 +180,7 @@ export async function joinBarely(options: BareParticipantOptions): Promise<BareP
 
 const open = new Set<() => void>();
 
-/** Once nobody joins any more; otherwise the library keeps the process alive. */
+/** Call it after the last participant; otherwise the library keeps the process alive. */
 export function endBareParticipants(): void {
   for (const end of open) end();
   ndc.cleanup();

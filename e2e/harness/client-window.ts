@@ -8,7 +8,7 @@ export interface ClientWindow extends WatchedPage {
   /** Sound energy received from the bot, over all connections of the page; never falls. */
   energy(): Promise<number>;
   peers(): Promise<number>;
-  /** Nothing of it is heard, of a session before least of all. */
+  /** Returns whether every track is muted, of this session and earlier ones. */
   microphoneIsOff(): Promise<boolean>;
   microphoneIsReleased(): Promise<boolean>;
 }
@@ -25,7 +25,7 @@ export interface ClientWindowOptions extends BrowserContextOptions {
   path?: string;
 }
 
-/** Opens the page, and at the end makes sure that it asked nobody else and complained about nothing. */
+/** Opens the page. At the end it asserts that the page asked only the runner and reported no error. */
 export async function openClientWindow(
   browser: Browser,
   runner: RunnerProcess,

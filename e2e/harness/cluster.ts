@@ -31,7 +31,7 @@ export interface Cluster {
   startController(name: string, own?: Record<string, string>): Promise<ClusterController>;
   /** As a gateway would, with the private key; gives the status. */
   ask(controller: ClusterController, method: string, path: string): Promise<number>;
-  /** What all of them had to complain about. */
+  /** Warnings and errors in the logs of all of them. */
   complaints(): string;
   /** Resolves with who leads; `not` must not be it. */
   leader(not?: string): Promise<ClusterController>;
@@ -52,7 +52,7 @@ export interface ClusterGateway {
 
 export interface ClusterOptions {
   environment?: Record<string, string>;
-  /** What a controller has for itself. */
+  /** Environment variables of one controller. */
   own?(controller: string): Record<string, string>;
 }
 

@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A page of somebody else, at an origin of its own. */
+/** A page of another site, at an origin of its own. */
 export interface ForeignPage extends AsyncDisposable {
   readonly port: number;
-  /** What it consists of from now on. */
+  /** Replaces the content of the page. */
   write(html: string): void;
 }
 

@@ -1,4 +1,4 @@
-/** What a client has heard of a bot, counted packet by packet. */
+/** The sound a client has heard of a bot, counted packet by packet. */
 export interface Hearing {
   readonly packets: number;
   /** Packets with sound in them. */

@@ -1,13 +1,13 @@
 import { addNetwork, deleteNetwork, freeNumber, ip, MARK, within } from "./networks.ts";
 
 /**
- * A machine's network of its own, for a service with bots in containers: its interfaces, routes and firewall are nobody
- * else's. We are outside of it: what it takes for the internet, and for another machine of its private network.
+ * A network namespace for a service with bots in containers, with its own interfaces, routes and firewall. This process
+ * is outside of it: on its internet, and on another machine of its private network.
  */
 export interface HostNetwork extends Disposable {
   /** Put before a command to run it there. */
   readonly within: readonly string[];
-  /** Of the machine, as the internet sees it. */
+  /** Address of the machine, as the internet sees it. */
   readonly address: string;
   /** Ours, as the machine sees the internet. */
   readonly internet: string;

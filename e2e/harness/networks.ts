@@ -26,7 +26,7 @@ export function within(network: string): string[] {
   return ["nsenter", `--net=/var/run/netns/${network}`];
 }
 
-/** One of the numbers up to the last with which no interface here has an address of that prefix. */
+/** Returns a number up to the last with which no interface here has an address of that prefix. */
 export function freeNumber(prefix: string, last: number): number {
   const interfaces = JSON.parse(ip("-j", "-4", "addr", "show")) as Interface[];
   const taken = interfaces.flatMap(({ addr_info }) => addr_info.map(({ local = "" }) => local));

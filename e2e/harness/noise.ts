@@ -2,12 +2,12 @@ import { pause, until } from "../../testing/wait.ts";
 import type { SocketClient } from "./socket-client.ts";
 
 const NOISE_PEAK = 8_000;
-/** Of evenly distributed samples. */
+/** Level of evenly distributed samples. */
 export const NOISE_LEVEL = NOISE_PEAK / Math.sqrt(3);
 export const NOISE_FRAMES = 150;
 const SAMPLE_RATE_HZ = 16_000;
 const FRAME_SAMPLES = SAMPLE_RATE_HZ / 50;
-const SETTLED_FRAMES = 100; // the engine needs a moment to know that nobody speaks
+const SETTLED_FRAMES = 100; // the engine needs a moment to recognise silence
 
 /** Level of the noise that an echo bot sends back, once a voice filter would have settled. */
 export async function echoOfNoise(client: SocketClient): Promise<number> {

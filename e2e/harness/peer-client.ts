@@ -20,7 +20,7 @@ export interface PeerClient extends Disposable {
   /** Where its media goes: what kind of candidate, at which address. */
   route(): PeerRoute;
   readonly heard: Hearing;
-  /** What came over the data channel, oldest first. */
+  /** Messages of the data channel, oldest first. */
   readonly texts: string[];
   sendText(text: string): void;
   /** As released clients do every second. Does nothing while the data channel is closed. */
@@ -49,7 +49,7 @@ export interface PeerClientOptions {
   iceServers?: string[];
   /** Whether nothing but a relay will do. */
   needsRelay?: boolean;
-  /** Of this machine, to send from. @default whichever leads there */
+  /** Address of this machine to send from. @default the one the route uses */
   address?: string;
   /** Connects with a data channel that the other side is never told of; `openChannel` opens one that it is. */
   opensNoChannel?: boolean;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
-/** What a process holds of the system, as the kernel counts it. */
+/** Resources a process holds, as the kernel counts them. */
 export interface ProcessFigures {
   openFiles: number;
   udpSockets: number;

@@ -23,7 +23,7 @@ const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 export async function startRunnerProcess(options: RunnerProcessOptions): Promise<RunnerProcess> {
   const started = spawnRunner(options);
   const [, address] = await started.printed(/Talk to it\s+(http:\/\/\S+)/).catch((error: unknown) => {
-    started.process.kill("SIGKILL"); // nobody gets to end it
+    started.process.kill("SIGKILL"); // no test gets to end it
     throw error;
   });
   const url = new URL(address ?? "");

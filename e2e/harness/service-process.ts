@@ -16,7 +16,7 @@ import { nodeFlags, programOf } from "../../testing/programs.ts";
 /** The hosted service with its own data folder, as an operator would start it. */
 export interface ServiceProcess extends WatchedProcess {
   readonly apiUrl: string;
-  /** What it was started with. */
+  /** Environment variables of its process. */
   readonly environment: NodeJS.ProcessEnv;
   readonly dataFolder: string;
   readonly privateKey: string;
@@ -39,7 +39,7 @@ export interface ServiceProcess extends WatchedProcess {
   instancePids(): number[];
   /** Resolves with the reason when the session is closed. */
   sessionEnded(sessionId: string, timeoutMs?: number): Promise<string>;
-  /** All there is of a session that is not as it should be, for a test's last words. */
+  /** Everything known of a session, for the message of a failed test. */
   knownOf(sessionId: string): string;
   /** Rows of the database, as they are. */
   rows<Row>(sql: string, ...values: string[]): Row[];
@@ -55,7 +55,7 @@ export interface ServiceOptions {
   dataFolder?: string;
   /** Put before its command, to run it in another network. */
   within?: readonly string[];
-  /** Of the command line. */
+  /** Arguments of the command line. */
   args?: string[];
   /** Whether it can run the voice filter, with an engine that changes nothing. @default true */
   hasVoiceEngine?: boolean;
@@ -63,7 +63,7 @@ export interface ServiceOptions {
 
 export interface DeployOptions extends Omit<CreateAgent, "serviceName" | "buildId"> {
   name: string;
-  /** Of the bot's folder; a `bot.ts` at least. Without them there must be an image. */
+  /** Files of the bot's folder; a `bot.ts` at least. Without them there must be an image. */
   files?: Record<string, string>;
 }
 

@@ -24,7 +24,7 @@ export interface SocketClient extends Disposable {
   closed(timeoutMs?: number): Promise<{ code: number; reason: string }>;
 }
 
-/** What came of an attempt to open a WebSocket: 101, or the refusal. */
+/** The answer to an attempt to open a WebSocket: 101, or the refusal. */
 export interface Upgrade {
   status: number;
   body: string;

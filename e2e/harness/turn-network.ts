@@ -10,7 +10,7 @@ export interface TurnNetwork extends AsyncDisposable {
   /** Put before a command to run it there. */
   readonly bots: readonly string[];
   readonly caller: readonly string[];
-  /** Of the bots' network, as seen from here. */
+  /** Address of the bots' network, as seen from here. */
   readonly botsAddress: string;
   /** The same, as seen from the TURN server. */
   readonly botsMediaAddress: string;

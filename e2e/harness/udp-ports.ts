@@ -3,12 +3,12 @@ import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { pause } from "../../testing/wait.ts";
 
-const FIRST = 20_000; // below those that systems give to whoever asks for any
+const FIRST = 20_000; // below the range of ephemeral ports
 const LAST = 30_000;
 const ASK_AGAIN_MS = 200;
 const ATTEMPTS = 10;
 
-/** The first of so many UDP ports in a row that nobody uses. */
+/** Returns the first of this many free UDP ports in a row. */
 export async function freeUdpPorts(count: number): Promise<number> {
   for (;;) {
     const first = FIRST + Math.floor(Math.random() * (LAST - FIRST));
@@ -18,7 +18,7 @@ export async function freeUdpPorts(count: number): Promise<number> {
   }
 }
 
-/** Asks whoever has the port how it sees us; undefined when nobody answers. */
+/** Asks the process at the port for our address; undefined without an answer. */
 export async function askUdpPort(port: number): Promise<StunAddress | undefined> {
   const socket = createSocket("udp4");
   const transaction = crypto.getRandomValues(new Uint8Array(12));

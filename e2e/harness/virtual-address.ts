@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 /** An address that is moved from one server to another, as a proxy or a cluster's service does. */
 export interface VirtualAddress extends AsyncDisposable {
   readonly port: number;
-  /** Whoever is connected is cut off; whoever comes next is led there. */
+  /** Cuts off connected clients; later ones reach this port. */
   moveTo(port: number): void;
 }
 

@@ -9,9 +9,9 @@ import { openContext } from "./chromium.ts";
 /** A browser window of its own, whose complaints are written down. */
 export interface WatchedPage extends AsyncDisposable {
   readonly page: Page;
-  /** What the page or the browser complained about. */
+  /** Errors and complaints of the page or the browser. */
   readonly complaints: string[];
-  /** Keeps a picture, where somebody asked for pictures. */
+  /** Keeps a picture if VOCALHOST_TEST_PICTURES is set. */
   shoot(name: string): Promise<void>;
   /** Nothing sticks out to the side. */
   assertFits(what: string): Promise<void>;
@@ -23,7 +23,7 @@ export interface WatchedPageOptions extends BrowserContextOptions {
 }
 
 const SCREENSHOTS = fileURLToPath(new URL("../screenshots/", import.meta.url));
-const areWanted = process.env["VOCALHOST_TEST_PICTURES"] !== undefined; // nothing is judged by them
+const areWanted = process.env["VOCALHOST_TEST_PICTURES"] !== undefined; // no assertion uses them
 export const PATIENCE_MS = 60_000; // generous: two cores may carry a browser, bots and other tests
 
 export async function openWatchedPage(browser: Browser, options: WatchedPageOptions): Promise<WatchedPage> {

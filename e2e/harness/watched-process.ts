@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { patientMs } from "../../testing/patience.ts";
 
-/** A program whose output is read, and which is ended with whoever started it. */
+/** A program whose output is read, and which ends with the process that started it. */
 export interface WatchedProcess extends AsyncDisposable {
   readonly process: ChildProcess;
   /** Everything it has printed so far. */

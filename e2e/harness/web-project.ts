@@ -17,7 +17,7 @@ export interface WebProject extends Disposable {
 }
 
 export interface DevPage extends WatchedProcess {
-  /** Of the page. */
+  /** Address of the page. */
   readonly url: string;
 }
 
@@ -87,7 +87,7 @@ function linkPackages(folder: string): void {
     }
 }
 
-/** One that nobody listens at now. */
+/** Returns a port at which no process listens now. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "localhost");
   await once(server, "listening");

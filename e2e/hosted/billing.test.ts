@@ -1,4 +1,4 @@
-// What is billed is what was used, whatever dies meanwhile.
+// The service bills exactly what was used, whichever process dies meanwhile.
 import assert from "node:assert/strict";
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

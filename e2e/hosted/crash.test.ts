@@ -158,7 +158,7 @@ describe("the controller is killed", () => {
 
   test("is frozen instead, and comes back when another one leads: it can do nothing any more, and goes", async () => {
     const { service } = faults;
-    // Whoever waits for calls that have just ended may have been made, or not.
+    // Instances for calls that have just ended may exist already, or not.
     const autoScaling = { minAgents: 2, maxAgents: CALLS + 2 };
     await service.api.agents.update(AGENT, { autoScaling });
     await refilled(faults, 2);

@@ -6,14 +6,14 @@ import { until, within } from "../../testing/wait.ts";
 /** A WebSocket call that counts: every number it sends must come back, in order. */
 export interface Call extends Disposable {
   readonly sessionId: string;
-  /** Of the bot's code. */
+  /** Version of the bot's code. */
   readonly version: string;
-  /** Of its instance. */
+  /** Process id of its instance. */
   readonly pid: number;
   /** Numbers sent and heard again. */
   readonly sent: number;
   readonly echoed: number;
-  /** What came back that should not have, in words. */
+  /** Unexpected answers, in words. */
   readonly faults: readonly string[];
   readonly isOpen: boolean;
   say(text: "hang up" | "freeze"): void;

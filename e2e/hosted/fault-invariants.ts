@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { until } from "../../testing/wait.ts";
 import type { FaultService, SessionFacts } from "./fault-service.ts";
 
-/** What a caller was told: this key gave this session. */
+/** The answer a caller got: this key gave this session. */
 export interface Reply {
   key: string;
   sessionId: string;
@@ -57,7 +57,7 @@ function unsettled(faults: FaultService): string[] {
   ];
 }
 
-/** What must hold at every moment: never more than `maxAgents`, no session twice, no bot twice. */
+/** Asserts what must hold at every moment: never more than `maxAgents`, no session twice, no bot twice. */
 export function checkNow(faults: FaultService, { maxAgents }: { maxAgents: number }): void {
   const instances = liveInstances(faults);
   assert.ok(instances.length <= maxAgents, `I5: ${instances.length} instances`);
@@ -74,7 +74,7 @@ export function checkNow(faults: FaultService, { maxAgents }: { maxAgents: numbe
   assert.equal(new Set(started).size, started.length, "I2: a bot was started twice");
 }
 
-/** What must hold of every answer and of every session at the end. */
+/** Asserts what must hold of every answer and of every session at the end. */
 export function checkHistory(faults: FaultService, replies: Reply[]): void {
   const sessionOf = new Map<string, string>();
   for (const { key, sessionId } of replies) {

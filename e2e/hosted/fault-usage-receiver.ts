@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { listenOnLoopback } from "../../testing/loopback-server.ts";
 
-/** Whoever writes the invoices: remembers under which name it was told what, and how often. */
+/** The receiver of usage rows: remembers every row with its key, and how often it came. */
 export interface UsageReceiver extends AsyncDisposable {
   readonly url: string;
   /** Bodies by `Idempotency-Key`. */

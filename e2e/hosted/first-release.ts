@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 
-/** What the first release left behind when it was stopped. */
+/** The data folder that the first release left when it stopped. */
 export const firstRelease = {
   agent: "echo",
   sessionId: "12092d96-fd55-430f-85b5-2f3b8cb0237b",

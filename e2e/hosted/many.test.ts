@@ -68,7 +68,7 @@ describe("more than one of everything", { skip: postgresIsMissing() ?? clusterIs
     await until(() => calls.every(({ echoed }, at) => echoed > before[at]! + 25), 15_000, "calls that go on");
   }
 
-  /** Every one of them has ended as its caller wished, and is in the ledger once. */
+  /** Every call has ended as its caller asked, and is in the ledger once. */
   async function checkBills(): Promise<void> {
     for (const { sessionId, faults } of over) {
       assert.deepEqual(faults, []);

@@ -1,4 +1,4 @@
-// What operators watch: the figures of a running service, and that dashboard and alerts speak of no others.
+// The metrics of a running service; dashboards and alerts name no others.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";

@@ -99,7 +99,7 @@ describe("a deployment", () => {
       const asked = service.api.agents.update(AGENT, { buildId: builds[version] }).catch(() => undefined);
       await Promise.all([asked, faults.fired()]);
       checkOneActive(faults);
-      // Whoever got no answer asks again; that is no second deployment.
+      // A client without an answer asks again; that makes no second deployment.
       await service.api.agents.update(AGENT, { buildId: builds[version] });
       await service.ready(AGENT);
       checkOneActive(faults);

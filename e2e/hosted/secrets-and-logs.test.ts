@@ -1,4 +1,4 @@
-// What only some may know stays with them, and who prints much disturbs nobody.
+// Secrets stay with their agents, and a bot that prints much disturbs no other.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { globSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
@@ -15,7 +15,7 @@ const AGENTS = size(2, 6);
 const FLOOD_LINES_PER_SECOND = 20_000;
 const FLOOD_MS = size(2_000, 5_000);
 const LINES_PER_SECOND_MAX = 1_000;
-/** What every bot's environment holds beside its secrets. */
+/** Names in every bot's environment beside its secrets. */
 const USUAL = [
   "PATH",
   "HOME",

@@ -51,7 +51,7 @@ describe("SIGTERM", () => {
     frozen.say("freeze");
     await until(() => faults.truth().some(({ event }) => event === "frozen"), 10_000, "frozen bot");
     const exited = service.end("SIGTERM");
-    // Whoever asks now gets a clear answer. Who came before the controller had heard of the end is ended with the others.
+    // A request now gets a clear answer. A session started before the controller got the signal ends with the others.
     const { statuses, begun } = await startUntilRefused(faults);
     assert.equal(await within(exited, ORDERLY_MS, "end of the service"), 0);
     const refused = statuses.indexOf(503);

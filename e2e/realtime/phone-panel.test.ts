@@ -37,7 +37,7 @@ describe("the phone panel", { concurrency: 2 }, () => {
     await using runner = await startRunnerProcess({ bot: PARROT });
     await using phone = await openPhone(runner, desktop);
     await t.test("giving up while calling leaves nothing behind", () => giveUp(phone, runner));
-    // What carriers say is compared beside the simulator, and e2e/telephony calls by all of them.
+    // Messages of carriers are compared beside the simulator, and e2e/telephony calls by all of them.
     for (const carrier of ["Twilio", "Exotel", "Telnyx", "Plivo"].slice(0, size(2, 4)))
       await t.test(`from ${carrier}: talk, hear the bot, mute, hang up`, () => talk(phone, runner, carrier));
   });
@@ -298,7 +298,7 @@ interface PhonePage extends ClientWindow {
   body(json: string): Promise<void>;
   /** Waits until the figure reads like this. */
   figure(name: string, pattern: RegExp): Promise<void>;
-  /** What the bot says about its calls. */
+  /** The report of the bot about its calls. */
   calls(): Promise<PanelCall[]>;
 }
 

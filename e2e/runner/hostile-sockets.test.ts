@@ -29,7 +29,7 @@ afterEach(async () => {
   assert.doesNotMatch(runner.output(), /bot failed/, "a client's mistake was blamed on the bot");
 });
 
-/** What a process takes for its first sessions is not a leak. */
+/** Memory for the first sessions is not a leak. */
 async function warmUp(): Promise<void> {
   const clients = await Promise.all(Array.from({ length: 100 }, () => openSocket(WS_URL)));
   for (const client of clients) client.socket.send(audio({ bytes: 8_000, sampleRateHz: 44_100 }));

@@ -1,4 +1,4 @@
-// What a bot does with a call beside talking, over the carriers' streams and REST interfaces.
+// Call control of a bot, over the carriers' streams and REST interfaces.
 import assert from "node:assert/strict";
 import { carrierNames, type CarrierName } from "@vocalhost/protocol";
 import { after, beforeEach, describe, test } from "node:test";

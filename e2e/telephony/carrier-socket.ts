@@ -4,7 +4,7 @@ import { within } from "../../testing/wait.ts";
 /** A bare WebSocket a carrier might have opened: every message is written by the test. */
 export interface CarrierSocket extends Disposable {
   readonly socket: WebSocket;
-  /** What came, oldest first. */
+  /** Received messages, oldest first. */
   readonly received: Record<string, unknown>[];
   say(...messages: (object | string)[]): void;
   closed(timeoutMs?: number): Promise<{ code: number; reason: string }>;

@@ -13,7 +13,7 @@ import { signed } from "./sign.ts";
 
 const KEY = "dial-out-key-0123456789";
 const ASKED = { to: "+12025550143", from: "+12025550199" };
-// What the runner tells carriers; nobody but this test calls there.
+// The address the runner tells carriers; only this test calls it.
 const PUBLIC = "localhost";
 
 describe("calls the bot places", async () => {
@@ -43,7 +43,7 @@ describe("calls the bot places", async () => {
   const here = (address: string): string =>
     address.replace(`wss://${PUBLIC}`, runner.socketUrl("")).replace(`https://${PUBLIC}`, "");
 
-  /** What the carrier is told to do with the call, from the request or from where that sends it. */
+  /** Returns the instructions for the call, from the request or from the address it names. */
   async function instructions(name: CarrierName, fields: Record<string, string>): Promise<XmlElement> {
     const asked = rest.requests[0]!.fields;
     if (typeof asked["Twiml"] === "string") return readXml(asked["Twiml"]);

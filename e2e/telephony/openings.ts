@@ -1,6 +1,6 @@
 import type { CarrierName } from "@vocalhost/protocol";
 
-/** What each carrier says first, as text messages. */
+/** The first text messages of each carrier. */
 export function openingOf(carrier: CarrierName, callId: string): string[] {
   const messages: Record<CarrierName, object[]> = {
     twilio: [

@@ -1,4 +1,5 @@
-// Signed as the carriers sign, checked by a running runner. What their own packages sign is recorded beside the carriers.
+// Signed as the carriers sign, checked by a running runner. Signatures of the carriers' own packages are recorded beside the
+// carriers.
 import assert from "node:assert/strict";
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import { after, describe, test } from "node:test";

@@ -18,7 +18,7 @@ import { within } from "../../testing/wait.ts";
 export interface DialOptions {
   carrier: CarrierChoice;
   url: string;
-  /** What the set-up of the call hands to the bot. */
+  /** Arguments that the set-up of the call hands to the bot. */
   parameters?: Record<string, string>;
   headers?: Record<string, string>;
   /** Said one after the other, each after an answer. */

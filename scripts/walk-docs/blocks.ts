@@ -5,10 +5,10 @@ import { join } from "node:path";
 export interface Block {
   /** Path of the page, from the repository's root. */
   page: string;
-  /** Of its first line in the page. */
+  /** Number of its first line in the page. */
   line: number;
   language: string;
-  /** What stands behind the language: `not-run="why"`. */
+  /** The text behind the language: `not-run="why"`. */
   marks: Record<string, string>;
   text: string;
   /** Named by a comment in its first line: `// bot.ts`, `# /etc/caddy/Caddyfile`. */
@@ -26,7 +26,7 @@ export function listPages(repository: string): string[] {
   return pages.filter((page) => !page.startsWith("docs/decisions/")).sort(inReadingOrder);
 }
 
-/** What is said first prepares what comes after it: the README starts the service, projects are made before operating. */
+/** Earlier pages prepare later ones: the README starts the service, projects are made before operating. */
 function inReadingOrder(one: string, other: string): number {
   const place = (page: string): number =>
     [/^README/, /^docs\/cli/, /^docs/].findIndex((kind) => kind.test(page));

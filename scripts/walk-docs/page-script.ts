@@ -1,7 +1,7 @@
 import type { Block } from "./blocks.ts";
 import { wordsOf, type World } from "./world.ts";
 
-/** What a page's commands become for a shell that nobody sits at. */
+/** Turns a page's commands into a script for a shell without a terminal. */
 export interface PageScript {
   text: string;
   /** How many commands of the page are in it. */

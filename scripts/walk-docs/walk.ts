@@ -11,7 +11,7 @@ import type { World } from "./world.ts";
 export interface WalkedPage {
   page: string;
   commands: number;
-  /** What its shell printed, if a command failed; the last line that begins with `@@` names it. */
+  /** The output of its shell, if a command failed; the last line that begins with `@@` names it. */
   failure: string | undefined;
 }
 
@@ -30,7 +30,7 @@ const TOOLS = import.meta.dirname;
 const PAGE_MAX_MS = 15 * 60_000;
 const START_MAX_MS = 10 * 60_000;
 
-/** What the reader of a page has, or has done, that its commands build on. */
+/** Files and steps that the commands of a page build on. */
 const GIVEN: Record<string, string> = {
   "docs/cli.md": `vocalhost secrets set my-bot-secrets MODEL_KEY=none --yes; fpath=("" "$HOME")`,
   "docs/carriers/README.md": "serve 'localhost:' env VOCALHOST_PORT=$RUNNER_PORT vocalhost dev bot.ts",
@@ -112,7 +112,7 @@ export function writeHello(folder: string): void {
   writeFileSync(join(folder, "hello.wav"), writeWav({ samples, sampleRateHz: 8_000 }));
 }
 
-/** The service, as the README starts it; signed in to by whoever walks. Ends with what it gives. */
+/** The service, as the README starts it; the walk is signed in to it. Ends with what it gives. */
 export async function startService(world: World, command: string, folder: string): Promise<AsyncDisposable> {
   const child = spawn("bash", ["-c", `exec ${command}`], {
     cwd: folder,

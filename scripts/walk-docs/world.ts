@@ -34,7 +34,7 @@ export function makeWorld(options: WorldOptions): World {
   const home = join(folder, "home");
   const dataFolder = join(folder, "data");
   mkdirSync(join(home, ".config/fish/completions"), { recursive: true });
-  // Everything that a person has, and nothing of whoever runs this.
+  // The environment of an ordinary user, without variables of this process.
   const inherited = [
     "PATH",
     "LANG",

@@ -17,7 +17,7 @@ export interface DeepgramStandIn extends Vendor {
 }
 
 export interface DeepgramScript {
-  /** What is in so much audio since the last time it was asked to finish. */
+  /** Returns the words in this much audio since the last request to finish. */
   hear(ms: number): string;
 }
 
@@ -67,7 +67,7 @@ export async function startDeepgram(script: DeepgramScript): Promise<DeepgramSta
         const text = script.hear(heardMs());
         bytes = 0;
         told = 0;
-        // What is certain comes first, the end of it with the mark.
+        // Final words come first; the last of them carries the mark.
         const [first = "", ...rest] = text.split(/(?<= )/);
         if (rest.length > 0) results(first.trim(), { is_final: true });
         return results(rest.length > 0 ? rest.join("") : first, { is_final: true, from_finalize: true });

@@ -75,7 +75,7 @@ function isRunning(name: string): boolean {
 }
 
 api.onChange(look);
-// A bot that prints nothing: whoever follows its log waits.
+// The bot prints nothing, so a client that follows its log waits.
 api.logs((name, query, response) => {
   response.writeHead(200, { "content-type": "text/plain" }).flushHeaders();
   if (query.get("follow") !== "true" || !isRunning(name)) return void response.end();

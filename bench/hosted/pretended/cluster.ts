@@ -6,7 +6,7 @@ import { startChild } from "../../machine/child.ts";
 
 /** A cluster whose pods only pretend to run. */
 export interface PretendedCluster extends AsyncDisposable {
-  /** Of a service that makes its instances there. */
+  /** Environment variables of a service that makes its instances there. */
   environment: Record<string, string>;
   image: string;
   pid: number;

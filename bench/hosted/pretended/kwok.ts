@@ -48,7 +48,7 @@ async function requireKwok(api: CoreV1Api): Promise<void> {
     throw new Error("KUBECONFIG names no cluster with nodes that kwok pretends (type=kwok)");
 }
 
-/** Nobody is left who would let go of the pods. */
+/** No kubelet is left that would release the pods. */
 async function removeNamespace(api: CoreV1Api, namespace: string): Promise<void> {
   const { items } = await api.listNamespacedPod({ namespace });
   const names = items.map(({ metadata }) => metadata?.name ?? "");

@@ -3,20 +3,20 @@ import { until } from "../../../testing/wait.ts";
 import { pause } from "../../machine/child.ts";
 import type { PretendedService } from "./service.ts";
 
-/** What the service uses while it only watches. */
+/** Resources the service uses while it only watches. */
 export interface Watching {
-  /** Of a core. */
+  /** Share of a core. */
   controllerShare: number;
   postgresShare: number;
   statementsPerSecond: number;
-  /** Of the cluster's API server. */
+  /** Calls to the cluster's API server. */
   callsPerSecond: number;
   passMs: number;
   passesPerSecond: number;
   memoryMb: number;
 }
 
-const SETTLE_MS = 6_000; // a heartbeat of everybody
+const SETTLE_MS = 6_000; // a heartbeat of every instance
 const SETTLED_MS = 300_000; // pods are labelled a few at a time
 const WINDOW_MS = 15_000; // three heartbeats
 

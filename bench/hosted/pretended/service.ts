@@ -13,9 +13,9 @@ export interface PretendedService extends AsyncDisposable {
   service: ServiceProcess;
   cluster: PretendedCluster;
   postgres: PretendedPostgres;
-  /** Adds agents until there are so many ready instances that nobody uses, and everything rests. */
+  /** Adds agents until there are this many ready and unused instances, and everything rests. */
   fill(ready: number): Promise<void>;
-  /** Of all that the controller tells Prometheus. */
+  /** Reads one figure of the controller for Prometheus. */
   metric(name: string): Promise<number>;
 }
 
@@ -29,7 +29,7 @@ export interface PretendedPostgres {
 
 export const POOL = 50; // as many as an agent may have
 const FILL_MS = 600_000;
-const SETTLE_MS = 6_000; // the last news, and a heartbeat of everybody
+const SETTLE_MS = 6_000; // the last news, and a heartbeat of every instance
 
 export async function startPretendedService(
   openCluster: () => Promise<PretendedCluster> = startPretendedCluster,

@@ -10,7 +10,7 @@ const STATES = ["authenticating", "authenticated", "connecting", "connected", "r
 
 export function connectingCases(line: Line): void {
   testCase("two clients at once", async (context) => {
-    // One of them says its candidates with its offer, which no WebSocket has.
+    // The WebRTC client sends candidates with its offer; the WebSocket client has none.
     const options = { body: { mode: "echo" }, waitForIceGathering: true } as const;
     const echo = await line.openCaller(context, options);
     const [singer] = await Promise.all([line.call(context, { mode: "eager-tone" }), echo.connect()]);
@@ -79,7 +79,7 @@ async function refuse(caller: Caller, line: Line): Promise<void> {
   assert.match(reason, /carrier-pigeon/);
 }
 
-/** Of a caller that has not connected yet. */
+/** Steps of a caller that has not connected yet. */
 export async function connectingSteps(context: TestContext, line: Line, caller: Caller): Promise<void> {
   await context.test("the client becomes ready and is told the protocol version", async () => {
     const ready = await caller.connect();

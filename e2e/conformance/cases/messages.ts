@@ -6,7 +6,7 @@ import type { Caller } from "../caller.ts";
 const LARGE_CHARACTERS = 50_000; // with its envelope still under the 64 KiB a data channel takes
 const BURST_MESSAGES = 200;
 
-/** What is said over one open connection. */
+/** Messages over one open connection. */
 export async function messageSteps(context: TestContext, caller: Caller): Promise<void> {
   await context.test("messages, requests and refusals", async () => {
     await caller.send("note", { word: "café" });

@@ -7,7 +7,7 @@ import { testCase } from "../case.ts";
 import type { Line } from "../line.ts";
 import { MICROPHONE_TONE_HZ } from "../microphone.ts";
 
-/** What only clients with a peer connection do. */
+/** Cases of clients with a peer connection. */
 export function offerCases(line: Line): void {
   testCase("data in the offer takes the place of the start body", async (context) => {
     const caller = await line.openCaller(context, { body: { mode: "quiet" } });

@@ -10,7 +10,7 @@ import { MICROPHONE_TONE_HZ } from "../microphone.ts";
 import { isSilence } from "../tone.ts";
 
 const RECONNECT_MS = 30_000; // released clients need 5 to 11 s to notice that nothing arrives any more
-const LOST_MS = 22_000; // a service gives up on whoever is not heard for longer; only a starved browser is that slow
+const LOST_MS = 22_000; // a service gives up a client that is silent for longer; only a starved browser is that slow
 
 export function reconnectingCases(line: Line): void {
   testCase("the conversation goes on", (context) => loseNetwork(context, line, { lostOffers: 0 }));
@@ -31,7 +31,7 @@ async function loseNetwork(
   await caller.connect();
   await caller.hears(BOT_TONE_HZ);
   const before = await caller.botHears(MICROPHONE_TONE_HZ);
-  await caller.send("chat"); // bots do not stop sending because nobody listens
+  await caller.send("chat"); // bots go on sending although no client listens
   await messagesAfter(caller, 0);
   path.cut(loss);
   const cutMs = performance.now();

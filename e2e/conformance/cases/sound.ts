@@ -10,7 +10,7 @@ const SILENT_WITHIN_MS = 4_000; // a third of a second on an idle machine; the b
 
 /** With a bot that says nothing. */
 export async function listeningSteps(context: TestContext, caller: Caller): Promise<void> {
-  await context.test("the bot hears the microphone, and nobody hears a quiet bot", async () => {
+  await context.test("the bot hears the microphone, and the caller hears no quiet bot", async () => {
     await caller.botHears(MICROPHONE_TONE_HZ);
     assert(isSilence(await caller.hear()));
     assert.deepEqual(await caller.events("botStartedSpeaking"), []);

@@ -3,7 +3,7 @@ import { SmallWebRTCTransport, WavMediaManager as PeerMedia } from "@pipecat-ai/
 import { WavMediaManager as SocketMedia, WebSocketTransport } from "@pipecat-ai/websocket-transport";
 import { installLoudspeaker, type Loudspeaker } from "./loudspeaker.ts";
 
-/** What the tests find on the page: one client of the released packages, and what it has told its application. */
+/** The interface of the page for tests: one client of the released packages, and what it has told its application. */
 export interface CallerPage {
   createClient(options: ClientOptions): void;
   readonly client: PipecatClient;

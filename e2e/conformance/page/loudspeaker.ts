@@ -1,11 +1,11 @@
 import { measureTone, type Sound, type Tone } from "../tone.ts";
 import { findUtterance, type Utterance } from "../utterance.ts";
 
-/** Hears everything the page plays, whoever plays it. */
+/** Hears everything the page plays. */
 export interface Loudspeaker {
   /** Plays a media track, as an application plays its bot. */
   play(track: MediaStreamTrack): void;
-  /** What was played in the last fifth of a second. */
+  /** The sound of the last fifth of a second. */
   hear(): Tone;
   /** Resolves with the next thing played, once silence follows it. It must be short. */
   nextUtterance(): Promise<Utterance>;

@@ -6,7 +6,7 @@ import type { ServiceProcess } from "../../harness/service-process.ts";
 type Table = "sessions" | "instances" | "usage";
 type Row<Name extends Table> = Selectable<Schema[Name]>;
 
-/** What the service has written down, in either database. */
+/** Rows the service has stored, in either database. */
 export interface Book extends AsyncDisposable {
   rows<Name extends Table>(table: Name): Promise<Row<Name>[]>;
 }

@@ -8,17 +8,17 @@ import { CallRefusedError, openCall, type Call } from "../fault-call.ts";
 export interface Callers {
   /** Sessions that were started and stopped, and what they were started under. */
   readonly stopped: { key: string; sessionId: string }[];
-  /** Calls that went as their callers wished. */
+  /** Calls that ended as their callers asked. */
   readonly finished: string[];
   /** Calls whose bot or gateway was killed under them, and what is not known of others: they were never connected. */
   readonly struck: Set<string>;
-  /** What nobody can explain by a bot or gateway that was killed. */
+  /** Faults that no killed bot or gateway explains. */
   readonly faults: string[];
   /** Times the service asked for patience or did not answer. */
   readonly refused: number;
   /** Calls under way, one of whose bots may be killed. */
   open(): readonly Call[];
-  /** Whoever kills the gateway says so before. */
+  /** Called before the gateway is killed. */
   strikeAll(): void;
   /** Until they are told to end; resolves when the last has hung up. */
   run(count: number): Promise<void>;

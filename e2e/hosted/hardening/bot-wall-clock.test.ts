@@ -1,5 +1,5 @@
-// A bot may set the wall clock of its process. What it writes down with it must neither keep its session open nor reach
-// those who list it.
+// A bot may set the wall clock of its process. Its times must neither keep its session open nor break
+// lists of sessions.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startServiceProcess } from "../../harness/service-process.ts";

@@ -1,4 +1,4 @@
-// What a caller with a public key can make the service keep is bounded.
+// The service bounds the sessions that a caller with a public key can leave waiting.
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { test } from "node:test";

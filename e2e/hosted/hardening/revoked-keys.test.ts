@@ -1,4 +1,4 @@
-// What a key has given out ends with the key.
+// Tokens of a key end with the key.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startServiceProcess } from "../../harness/service-process.ts";

@@ -17,7 +17,7 @@ export type OpenCaller = (port: number) => Promise<Caller>;
 
 const phrases = createPhrases(PHRASES);
 
-/** What is to be said, frame by frame, with silence between. */
+/** The sentences as frames, with silence between them. */
 function createMouth(sampleRateHz: number): {
   next(samples: number): Int16Array;
   say(phrase: string): Promise<void>;

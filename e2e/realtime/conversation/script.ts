@@ -1,4 +1,4 @@
-/** What is said in the scripted conversation; both the bot and its callers know it. */
+/** The words of the scripted conversation, which the bot and its callers share. */
 export const QUESTION = "Tell me about the city please.";
 export const STOP = "Stop that right now please.";
 export const GO_ON = "mm-hmm";
@@ -11,7 +11,7 @@ export const STORY =
 export const STOPPED = "All right, I stop.";
 export const FORECAST = "It is twenty five degrees and sunny.";
 
-/** What the bot tells of a conversation. */
+/** The report of the bot about a conversation. */
 export interface ConversationRecord {
   sessionId: string;
   events: string[];

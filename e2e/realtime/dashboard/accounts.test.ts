@@ -1,4 +1,4 @@
-// Who gets in and what they may do: real service, real browser, a real provider of identities.
+// Sign-in and rights: real service, real browser, a real identity provider.
 import { after } from "node:test";
 import { startTestProvider } from "../../../packages/control-plane/src/identity/testing/test-oidc-provider.ts";
 import { organizationTests } from "./accounts/organizations.ts";

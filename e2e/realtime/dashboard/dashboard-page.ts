@@ -15,7 +15,7 @@ export const phone: BrowserContextOptions = {
   isMobile: true,
 };
 
-/** What keeps the owner of a service signed in, so that not every window has to type a password. */
+/** The cookies of a signed-in owner, so that not every window has to type a password. */
 const cookies = new WeakMap<Pick<ServiceProcess, "apiUrl">, Cookie[]>();
 
 export const OWNER = { email: "olivia@example.com", password: "correct horse battery" };
@@ -40,7 +40,7 @@ export async function openDashboard(
     ...desktop,
     ...contextOptions,
     ...(known ? { storageState: { cookies: known, origins: [] } } : {}),
-    // What the service refuses, the browser says as well; the page shows it.
+    // The browser also reports refused requests, which the page shows.
     isComplaint: (message) =>
       message.type() === "error" && !message.text().startsWith("Failed to load resource"),
   });

@@ -1,4 +1,4 @@
-// What a service keeps about its agents, as an owner reads it: real service, real instances, a real browser.
+// Records of the service about its agents, as an owner reads them: real service, real instances, a real browser.
 import { auditTests } from "./records/audit.ts";
 import { largeTests } from "./records/large.ts";
 import { logTests } from "./records/logs.ts";

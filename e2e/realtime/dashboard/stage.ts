@@ -15,9 +15,9 @@ export interface DashboardStage {
 }
 
 export interface StageOptions extends ServiceOptions, Pick<ChromiumOptions, "microphone"> {
-  /** Whether somebody has redeemed the owner's link. @default true */
+  /** Whether the owner's link is redeemed. @default true */
   hasOwner?: boolean;
-  /** What else there is before the first test. */
+  /** Prepares the service before the first test. */
   prepare?(stage: DashboardStage): Promise<void>;
 }
 

@@ -231,7 +231,7 @@ test("on a phone, and when there is no room", async () => {
   await dashboard.assertFits("live");
   await dashboard.look("talk-small-live");
   await page.getByRole("button", { name: "Hang up" }).click();
-  // What the client library says of a refused start.
+  // The words of the client library about a refused start.
   assert.deepEqual(dashboard.complaints, ["Fatal error reported. Disconnecting..."]);
 });
 

@@ -5,7 +5,7 @@ export interface Attendee {
   readonly identity: string;
   /** Sends a tone as its microphone. Resolves with the track's sid once it is published. */
   speak(): Promise<string>;
-  /** What came from a participant in the last fifth of a second. */
+  /** The sound of a participant in the last fifth of a second. */
   hear(identity: string): Promise<Tone>;
   /** The tone it speaks with. */
   readonly toneHz: number;
@@ -14,7 +14,7 @@ export interface Attendee {
   sendBytes(size: number): Promise<"sent" | "refused">;
   /** Everything received, oldest first. */
   messages(): Promise<Message[]>;
-  /** What the client told its application, oldest first. */
+  /** Events of the client for its application, oldest first. */
   events(): Promise<AttendeeEvent[]>;
   others(): Promise<OtherParticipant[]>;
   /** Identities of those who speak. */

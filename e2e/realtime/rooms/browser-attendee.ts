@@ -6,7 +6,7 @@ import type { Attendee } from "./attendee.ts";
 export interface BrowserAttendee extends Attendee {
   readonly page: Page;
   setMuted(muted: boolean): Promise<void>;
-  /** What the page wrote on its console. */
+  /** Console lines of the page. */
   readonly console: readonly string[];
 }
 

@@ -55,7 +55,7 @@ export async function joinFromNode(options: NodeAttendeeOptions): Promise<NodeAt
     void listen(new AudioStream(subscribed, SAMPLE_RATE_HZ, 1), participant);
   });
   room.on(RoomEvent.ActiveSpeakersChanged, (speakers) => {
-    // Of a LiveKit server this client only hears who changed.
+    // From a LiveKit server, this client only learns which participant changed.
     const named = speakers.map(({ identity }) => identity);
     speaking = named.length === 0 ? new Set() : new Set([...speaking, ...named]);
   });

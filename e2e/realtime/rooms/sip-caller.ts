@@ -35,7 +35,7 @@ export async function joinAsCaller(
   return { ...caller, callId, attributes };
 }
 
-/** What a bot of the probe was called with. */
+/** The arguments of a probe bot. */
 export interface ProbedCall {
   sessionId: string;
   body: unknown;

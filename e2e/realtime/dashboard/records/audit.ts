@@ -1,4 +1,4 @@
-// Who changed what, as an owner reads it: real service, real browser.
+// The audit log, as an owner reads it: real service, real browser.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { openDashboard, OWNER } from "../dashboard-page.ts";

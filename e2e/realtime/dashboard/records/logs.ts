@@ -120,7 +120,7 @@ async function showsLines(page: Page, lines: typeof OLD_LINES): Promise<void> {
   await until(async () => (await shown()) === expected, PATIENCE_MS, expected);
 }
 
-/** What was printed in the past, as the service would have written it. */
+/** Lines printed in the past, as the service would have stored them. */
 function fill({ dataFolder }: ServiceProcess): void {
   using database = new DatabaseSync(join(dataFolder, "vocalhost.db"), { timeout: 10_000 });
   const agent = database

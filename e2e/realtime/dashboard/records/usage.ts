@@ -1,4 +1,4 @@
-// What was used and what it costs, in a real browser over a real ledger.
+// Usage and its costs, in a real browser over a real ledger.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";

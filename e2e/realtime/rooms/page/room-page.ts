@@ -10,7 +10,7 @@ import {
 import { measureTone, type Tone } from "../../../conformance/tone.ts";
 import type { AttendeeEvent, Message, OtherParticipant, SendOptions } from "../attendee.ts";
 
-/** What the tests find on the page: one room of the released client. */
+/** The interface of the page for tests: one room of the released client. */
 export interface RoomPage {
   join(url: string, token: string): Promise<void>;
   readonly room: Room;
