@@ -108,7 +108,7 @@ test("HTML tells the talk button what it asks for, and sets properties it has", 
       for (const [, name = ""] of script.matchAll(/ data-(\w+)=/g)) assert.ok(asked.includes(name), name);
     }
     for (const [property] of block.text.matchAll(/--[\w-]+(?=:)/g))
-      assert.ok(read("talk-button-style.ts").includes(`var(${property}`), property);
+      assert.ok(read("talk-button.ts").includes(`var(${property}`), property);
   }
 });
 
