@@ -2,6 +2,8 @@
 export interface AudioFrame {
   readonly samples: Int16Array;
   readonly sampleRateHz: number;
+  /** Share of it that the voice filter takes for the caller, from 0 to 1; absent where no filter judges. */
+  readonly nearShare?: number;
 }
 
 /** Length of the frames a bot hears, whatever the transport. */

@@ -1,6 +1,7 @@
 import { samplesIn, type AudioFrame } from "@vocalhost/audio";
 import type { EndOfTurn, TurnPause } from "../speech/end-of-turn.ts";
 import { createSampleHistory } from "../speech/sample-history.ts";
+import { NearTalker } from "../speech/near-talker.ts";
 import { createSpeechTracker, type SpeechTracker } from "../speech/speech-tracker.ts";
 import type { VoiceActivity } from "../speech/voice-activity.ts";
 import { ServiceFailure } from "./service-failure.ts";
@@ -91,6 +92,7 @@ class TurnListener implements Listening {
   readonly #options: ListenOptions;
   readonly #sampleRateHz;
   readonly #tracker: SpeechTracker;
+  readonly #near = new NearTalker();
   readonly #history = createSampleHistory();
   readonly #frames;
   #turn: Turn | undefined;
@@ -106,7 +108,7 @@ class TurnListener implements Listening {
     this.#ticksWithoutFrame += 1;
     const patienceMs = this.#tracker.silenceMs === 0 ? NO_FRAMES_IN_SPEECH_MS : NO_FRAMES_MS;
     if (this.#turn && this.#ticksWithoutFrame > patienceMs / WATCH_MS)
-      this.#process(new Int16Array(samplesIn(WATCH_MS, this.#sampleRateHz)));
+      this.#process(new Int16Array(samplesIn(WATCH_MS, this.#sampleRateHz)), true);
   }, WATCH_MS);
   readonly ended: Promise<void>;
 
@@ -145,17 +147,18 @@ class TurnListener implements Listening {
     void Promise.resolve(this.#frames.return?.()).catch(() => undefined);
   }
 
-  #take({ samples }: AudioFrame): void {
+  #take({ samples, nearShare }: AudioFrame): void {
     this.#lastFrameAtMs = this.#options.nowMs();
     this.#ticksWithoutFrame = 0;
-    this.#process(samples);
+    this.#process(samples, this.#near.hear(nearShare));
   }
 
-  #process(samples: Int16Array): void {
+  #process(samples: Int16Array, isCaller: boolean): void {
     this.#history.push(samples);
     // The first samples of a turn are written together with the pre-roll.
     if (this.#turn && this.#turn.pausedAt === undefined) this.#write(samples);
-    for (const isSpeech of this.#options.voiceActivity.process(samples)) this.#onWindow(isSpeech);
+    for (const isSpeech of this.#options.voiceActivity.process(samples))
+      this.#onWindow(isSpeech && (isCaller || this.#tracker.state !== "quiet"));
     const keptMs = this.#turn
       ? JUDGED_AUDIO_MS
       : this.#options.limits.preRollMs + this.#options.limits.startMs + 100;

@@ -23,6 +23,11 @@ export interface OpenFilter {
    * hold some back. Both arrays may be reused for the next frame.
    */
   process(samples: Int16Array): Int16Array;
+  /**
+   * Share of the last frame that the filter takes for the caller, from 0 to 1; undefined where it does not judge.
+   * Turn detection opens a turn only for the caller.
+   */
+  readonly nearShare?: number | undefined;
   /** Returns the samples held back. Called once, after the last frame. */
   flush?(): Int16Array;
   /** Called once, after everything else. */

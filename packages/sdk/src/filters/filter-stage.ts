@@ -5,6 +5,8 @@ import type { AudioFilter, FilterContext, FilterFigures, OpenFilter } from "./au
 export interface FilterStage {
   /** Returns the frame for the bot: filtered, or untouched when the filter failed. */
   process(frame: Int16Array): Int16Array;
+  /** The filter's judgement of the last frame; undefined when it has none or failed. */
+  readonly nearShare: number | undefined;
   /** Ends the filter and returns the samples it held back. */
   end(): Int16Array;
   /** Resolves when the filter is disposed of. */
@@ -25,6 +27,7 @@ export async function openFilterStage(filter: AudioFilter, context: FilterContex
     return undefined;
   });
   let ended = false;
+  let nearShare: number | undefined;
   let disposal: Promise<void> | undefined;
 
   async function dispose(): Promise<void> {
@@ -40,14 +43,19 @@ export async function openFilterStage(filter: AudioFilter, context: FilterContex
 
   return {
     figures,
+    get nearShare() {
+      return nearShare;
+    },
     process(frame) {
       if (ended) return NOTHING;
       figures.framesIn += 1;
+      nearShare = undefined;
       if (!opened) return frame;
       try {
         // A copy, so that the untouched frame is still there if the filter fails half-way.
         const filtered = samplesOf(opened.process(frame.slice()));
         figures.framesFiltered += 1;
+        nearShare = opened.nearShare;
         return filtered;
       } catch (error) {
         tell(error);

@@ -53,6 +53,9 @@ export function createFilterSwitches(): FilterSwitches {
         get figures() {
           return engine.figures;
         },
+        get isBypassed() {
+          return own.isBypassed;
+        },
         [Symbol.dispose]() {
           own.streams -= 1;
           if (own.streams === 0) switches.delete(sessionId);

@@ -4,6 +4,8 @@ import { FilterFigures, type FilterStatus } from "@vocalhost/protocol";
 export interface VoiceEngine extends Disposable {
   process(samples: Int16Array): Int16Array;
   flush(): Int16Array;
+  /** Whether audio passes untouched now. */
+  readonly isBypassed?: boolean;
   /** Version of its model. */
   readonly version?: string;
   readonly figures: {

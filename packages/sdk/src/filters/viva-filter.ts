@@ -1,5 +1,6 @@
 import { AppError } from "@vocalhost/protocol";
 import type { AudioFilter, OpenFilter } from "./audio-filter.ts";
+import type { VoiceEngine } from "./filter-tally.ts";
 import { providedVoiceIsolation, type VoiceIsolation } from "./voice-isolation.ts";
 
 /**
@@ -32,13 +33,49 @@ function createVivaFilter(isolation: VoiceIsolation): AudioFilter {
         log.warn({}, "the voice filter's engine is not available, audio passes untouched");
         return untouched;
       }
+      const near = new NearMeter(engine);
       return {
-        process: (samples) => engine.process(samples),
+        process: (samples) => near.process(samples),
+        get nearShare() {
+          return near.share;
+        },
         flush: () => engine.flush(),
         dispose: () => engine[Symbol.dispose](),
       };
     },
   };
+}
+
+/** Reads from the engine's counters how much of each frame is the caller's. */
+class NearMeter {
+  readonly #engine: VoiceEngine;
+  #frames = 0;
+  #nearFrames = 0;
+  #share: number | undefined;
+
+  constructor(engine: VoiceEngine) {
+    this.#engine = engine;
+  }
+
+  /** Undefined while audio passes untouched, or when the engine does not count. */
+  get share(): number | undefined {
+    return this.#engine.isBypassed ? undefined : this.#share;
+  }
+
+  process(samples: Int16Array): Int16Array {
+    const filtered = this.#engine.process(samples);
+    const { framesFiltered, nearShare } = this.#engine.figures;
+    if (nearShare === undefined) return filtered;
+    const nearFrames = nearShare * framesFiltered;
+    if (framesFiltered > this.#frames)
+      this.#share = Math.min(
+        1,
+        Math.max(0, (nearFrames - this.#nearFrames) / (framesFiltered - this.#frames)),
+      );
+    this.#frames = framesFiltered;
+    this.#nearFrames = nearFrames;
+    return filtered;
+  }
 }
 
 const untouched: OpenFilter = { process: (samples) => samples };

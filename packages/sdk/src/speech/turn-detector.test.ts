@@ -47,6 +47,27 @@ test("frames may be reused after the call", () => {
   assert.deepEqual([end?.audio.samples[0], end?.audio.samples.at(-1)], [0, 7]);
 });
 
+test("only the caller opens a turn, and every voice goes on with it", () => {
+  const heard = (shares: (number | undefined)[]): string => {
+    const detector = createTurnDetector({
+      ...options,
+      voiceActivity: fakeActivity("#".repeat(shares.length)),
+    });
+    return shares
+      .map((nearShare) => {
+        const frame = { samples: new Int16Array(50), sampleRateHz: 1000 };
+        const [event] = detector.process(nearShare === undefined ? frame : { ...frame, nearShare });
+        return event ? "!" : ".";
+      })
+      .join("");
+  };
+  assert.equal(heard([0, 0, 0, 0, 0, 0]), "......", "a stranger");
+  assert.equal(heard([1, 1, 1, 1, 1, 1]), ".!....", "the caller");
+  assert.equal(heard([0, 0, 0, 1, 1, 1]), "....!.", "the caller after a stranger");
+  assert.equal(heard([1, 1, 0, 0, 0, 0]), ".!....", "a turn that is open stays open");
+  assert.equal(heard(Array.from({ length: 4 })), ".!..", "no filter that judges");
+});
+
 test("the rate must not change, limits must make sense", () => {
   const detector = createTurnDetector({ voiceActivity: fakeActivity("") });
   detector.process({ samples: new Int16Array(10), sampleRateHz: 8000 });

@@ -1,5 +1,6 @@
 import { samplesIn, type AudioFrame } from "@vocalhost/audio";
 import type { Playback } from "../transports/transport.ts";
+import { NearTalker } from "./near-talker.ts";
 import { createSampleHistory } from "./sample-history.ts";
 import { createTurnTracker } from "./turn-tracker.ts";
 import type { TurnEndReason, TurnLimits } from "./turn-tracker.ts";
@@ -10,6 +11,7 @@ import type { VoiceActivity } from "./voice-activity.ts";
 export function createTurnDetector(options: TurnDetectorOptions = {}): TurnDetector {
   const limits = fillLimits(options);
   const history = createSampleHistory();
+  const near = new NearTalker();
   let stream: Stream | undefined;
 
   function process(frame: AudioFrame): TurnEvent[] {
@@ -19,10 +21,11 @@ export function createTurnDetector(options: TurnDetectorOptions = {}): TurnDetec
       throw new RangeError(`The sample rate changed from ${sampleRateHz} to ${frame.sampleRateHz} Hz`);
     }
     history.push(frame.samples);
+    const isCaller = near.hear(frame.nearShare);
     const events: TurnEvent[] = [];
     for (const isSpeech of voiceActivity.process(frame.samples)) {
       options.onWindow?.(isSpeech, voiceActivity.windowMs);
-      const decision = tracker.window(isSpeech);
+      const decision = tracker.window(isSpeech, isCaller);
       if (decision?.type === "start") events.push({ type: "turn-start" });
       if (decision?.type === "end") {
         const from = samplesIn(decision.audioStartMs, sampleRateHz);

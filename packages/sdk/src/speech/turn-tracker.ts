@@ -39,9 +39,11 @@ export function createTurnTracker(options: TurnTrackerOptions): TurnTracker {
   }
 
   return {
-    window(isSpeech) {
+    window(isSpeech, isCaller = true) {
       nowMs += windowMs;
-      return state.name === "quiet" ? whileQuiet(state, isSpeech) : whileSpeaking(state, isSpeech);
+      return state.name === "quiet"
+        ? whileQuiet(state, isSpeech && isCaller)
+        : whileSpeaking(state, isSpeech);
     },
     get keepFromMs() {
       return state.name === "quiet" ? audioStartMs(state.speechWindows) : state.audioStartMs;
@@ -62,7 +64,8 @@ export interface TurnLimits {
 
 /** All times are since the beginning of the stream. */
 export interface TurnTracker {
-  window(isSpeech: boolean): TurnDecision | undefined;
+  /** A turn is opened by the caller alone; once open, any speech goes on with it. @default isCaller true */
+  window(isSpeech: boolean, isCaller?: boolean): TurnDecision | undefined;
   /** Audio before this is no longer needed. */
   readonly keepFromMs: number;
 }

@@ -69,6 +69,9 @@ class BranchedInput implements AudioInputSource {
   }
 
   #give(samples: Int16Array): void {
+    const { filter, sampleRateHz } = this.#options;
+    const nearShare = filter?.nearShare;
+    const frame = { samples, sampleRateHz, ...(nearShare !== undefined && { nearShare }) };
     let isFirst = true;
     this.#unreadMs = this.#main.stream.isRead ? 0 : this.#unreadMs + FRAME_MS;
     for (const branch of this.#branches) {
@@ -78,7 +81,7 @@ class BranchedInput implements AudioInputSource {
       }
       const before = branch.dropped;
       // Each reader may modify its samples.
-      branch.push({ samples: isFirst ? samples : samples.slice(), sampleRateHz: this.#options.sampleRateHz });
+      branch.push({ ...frame, samples: isFirst ? samples : samples.slice() });
       isFirst = false;
       // A bot that never reads loses nothing.
       if (branch.dropped > before && branch.wasRead) this.#options.dropped?.(FRAME_MS);
@@ -106,8 +109,7 @@ class BranchedInput implements AudioInputSource {
       advice: "Give each reader its own with audioIn.tee().",
     });
     this.#branches.add(stream);
-    for (const { samples } of unread)
-      stream.push({ samples: samples.slice(), sampleRateHz: this.#options.sampleRateHz });
+    for (const frame of unread) stream.push({ ...frame, samples: frame.samples.slice() });
     if (this.#ended) stream.end();
     const input: AudioInputBranch = {
       sampleRateHz: this.#options.sampleRateHz,
