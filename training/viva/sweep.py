@@ -1,6 +1,6 @@
 """Judges many checkpoints at once on a GPU, to choose among averages and gates; the figures that count are those of `evaluate`.
 
-python -m viva.sweep scenes/dev out/sweep.json --detectors silero_v6.npz silero_v5.npz --models a.pt b.pt --shares 0.3,0.7 0.5,0.5 --gates 0,0 -0.3,0.7
+python -m viva.sweep scenes/dev out/sweep.json --detectors silero_v6.npz silero_v5.npz --models a.pt b.pt --shares 0.3,0.7 0.5,0.5 --gates=-0.3,0.7
 
 Shares are of the models, in their order.
 """
