@@ -60,15 +60,14 @@ export const mutants: Mutant[] = [
     edits: [
       {
         file: "control-plane/src/reconciler/instance-steps.ts",
-        find: "const { store, newId, epoch } = world;",
-        replace:
-          "const { store, epoch } = world; const early = world.newId(); const newId = (): string => early;",
+        find: "export function requestedInstance(",
+        replace: "export async function requestedInstance(",
       },
       {
         file: "control-plane/src/reconciler/instance-steps.ts",
-        find: "    async write(tx) {\n      const locked",
+        find: "const { store, newId, epoch } = world;",
         replace:
-          "    async write(tx) {\n      await world.driver.create({ id: early } as never);\n      const locked",
+          "const { store, epoch } = world; const early = world.newId(); const newId = (): string => early; await world.driver.create({ id: early } as never);",
       },
       {
         file: "control-plane/src/reconciler/reconcile.ts",
