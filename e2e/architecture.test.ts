@@ -17,7 +17,7 @@ interface PackageRule {
   neutral?: { npm: string[] };
 }
 
-/** Which package may import which. Nobody imports the SDK but bots, and what bots are made of. */
+/** Which package may import which. Only bots, and the packages bots are made of, import the SDK. */
 const PACKAGES: Record<string, PackageRule> = {
   carriers: { imports: [], neutral: { npm: [] } },
   protocol: { imports: ["carriers"], neutral: { npm: ["zod"] } },
@@ -358,7 +358,7 @@ test("the environment is read in config.ts only", () => {
   );
 });
 
-test("no file has more lines than anybody wants to read", () => {
+test("no file has more lines than a reader takes in", () => {
   const long = sources.filter(({ text }) => text.split("\n").length > LINES_MAX);
   assert.deepEqual(
     long.map(({ path }) => path),
@@ -404,7 +404,7 @@ function folderOf(place: string): string {
   return place.includes("/") ? (place.split("/", 1)[0] ?? "") : "";
 }
 
-/** Packages of ours that nobody else installs: their code is bundled into the one that has them. */
+/** Packages of ours that are not installed alone: their code is bundled into the one that has them. */
 function partsOf(folder: string): string[] {
   return Object.keys(manifestOf(folder).devDependencies ?? {})
     .map((name) => names.get(name) ?? "")

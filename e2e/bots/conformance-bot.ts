@@ -48,7 +48,7 @@ export interface Report {
 }
 
 export const BOT_TONE_HZ = 1_000;
-/** The end of a goodbye, to be told from the rest of it. */
+/** The last note of the farewell, which differs from the rest of it. */
 export const LAST_NOTE_HZ = 1_600;
 
 export const CAPABILITIES: BotCapabilities = {

@@ -151,7 +151,7 @@ test("Ctrl-C in the middle of the installation leaves nothing behind", async () 
   );
 });
 
-test("never writes where something is, and asks nobody who is not there", async () => {
+test("never writes over anything, and asks nothing without a terminal", async () => {
   mkdirSync(join(folder, "full"));
   writeFileSync(join(folder, "full/mine.txt"), "mine");
   const table: [string[], exitCode: number, RegExp][] = [

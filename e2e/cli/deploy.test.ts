@@ -154,7 +154,7 @@ describe("from an empty folder to a rollback", () => {
     live.process.kill("SIGINT");
     const [line = ""] = await live.printed(/^\{.*\}$/m);
     const { summary } = JSON.parse(line) as CallAnswer;
-    assert.equal(summary.outcome.by, "caller", line); // until then nobody had hung up
+    assert.equal(summary.outcome.by, "caller", line); // until then no side had hung up
   });
 
   test("a redeploy of the same makes no deployment, and a dry run none at all", async () => {

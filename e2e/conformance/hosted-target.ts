@@ -4,7 +4,7 @@ import type { Target } from "./target.ts";
 const AGENT = "conformance";
 
 // On a busy machine Opus tries less hard and a client has to offer twice, and the service says that bots share its user, or
-// that nothing walls them off: nothing is wrong with the conversation.
+// that no network policy surrounds them: nothing is wrong with the conversation.
 const HARMLESS = [
   ...["opus complexity", "the machine is too busy", "run as the service's own user"],
   ...["bots in containers can reach this machine", "control groups"],

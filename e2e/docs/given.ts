@@ -32,8 +32,8 @@ const ENTRIES = { vocalhost: "index.ts", "vocalhost/filters": "filters/index.ts"
 
 /**
  * A fragment in full: with imports of what it takes from the SDK without saying so, and whatever its mark names:
- * `given="bookings"` stands for something of the reader's own, of which nothing is known. (Packages named so are declared by
- * whoever compiles.)
+ * `given="bookings"` stands for something of the reader's own, of which nothing is known. (The test declares
+ * packages named so.)
  */
 export function completed({ text, marks }: Block, repository: string): string {
   const known = new Set<string>();

@@ -49,7 +49,7 @@ const where = ({ page, line }: Block): string => `${page}:${line}`;
 const nameOf = (block: Block): string => where(block).replaceAll(/[/:]/g, "_");
 const of = (...languages: string[]): Block[] => blocks.filter(({ language }) => languages.includes(language));
 
-test("every block says what it is, in a language somebody here can read", () => {
+test("every block says what it is, in a language a test here reads", () => {
   for (const block of blocks) {
     assert.ok(LANGUAGES.includes(block.language), `${where(block)}: nothing reads ${block.language}`);
     for (const [mark, value] of Object.entries(block.marks))
@@ -81,7 +81,7 @@ test("TypeScript compiles, fragments with what the text around them has introduc
     writeFileSync(join(folder, `${name}.ts`), `${"\n".repeat(block.line - 1)}${text}\nexport {};\n`);
   }
   const lib = ["es2024", "esnext.disposable", "dom", "dom.iterable"];
-  // That package has a lock file of its own, with what nobody else is to have.
+  // That package has a lock file of its own, for packages that no other may use.
   const paths = {
     "@livekit/agents": [typesOf("@livekit/agents", "packages/livekit-agents")],
     "@vocalhost/livekit-agents": [join(REPOSITORY, "packages/livekit-agents/src/index.ts")],

@@ -81,7 +81,7 @@ test("its bill of materials lists what of Debian, of npm and of ours is in it", 
   assert.equal(new Set(bill.packages.map(({ SPDXID }) => SPDXID)).size, bill.packages.length);
 });
 
-test("little in it belongs to the bot's user, and nothing runs as somebody else", async () => {
+test("little in it belongs to the bot's user, and nothing runs as another user", async () => {
   const { stdout: owned } = await run("find", [root, "-uid", String(baseUser.uid)]);
   assert.deepEqual(owned.trim().split("\n").toSorted(), [
     join(root, basePlaces.app),

@@ -1,4 +1,4 @@
-// Calls with bots in containers go on whoever is killed: the controller, then the engine.
+// Calls with bots in containers go on when the controller is killed, and when the engine is.
 import { dispose } from "@livekit/rtc-node";
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";

@@ -42,7 +42,7 @@ test("the machine has an address in a network of which only the subnet was said"
   assert.match((await driver.host?.address()) ?? "", /^10\.2\d\d\.\d+\.1$/);
 });
 
-test("secrets are known to the bot, and to nobody who asks the engine or reads its files", async () => {
+test("secrets are known to the bot, and not through the engine or its files", async () => {
   await using harness = await start();
   const { driver } = await harness.open();
   const spec = specOf(await harness.source(WAITING_BOT), { environment: { KEY: "hush-hush" } });
@@ -98,7 +98,7 @@ test("a bot in a container can change nothing but its own memory, and fills neit
   assert.equal(await records.aliveRecord(spec.id), undefined);
 });
 
-// One of the files is filled until it is full; the output keeps its room.
+// The bot fills one of the files completely; the output keeps its space.
 const HOSTILE_BOT = `
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { spawn } from "node:child_process";
@@ -183,7 +183,7 @@ function isStopped(pid: number): boolean {
   );
 }
 
-test("a container that somebody removed is over, and says so", async () => {
+test("a container that was removed from outside is over, and says so", async () => {
   await using harness = await start();
   const { driver, records } = await harness.open();
   const spec = specOf(await harness.source(`console.log("here"); ${WAITING_BOT}`));
@@ -198,7 +198,7 @@ test("a container that somebody removed is over, and says so", async () => {
   assert.deepEqual(await driver.list(), []);
 });
 
-test("a container made while the engine was slow to list is not taken for one that somebody removed", async () => {
+test("a container made while the engine was slow to list is not taken for a removed one", async () => {
   await using harness = await start();
   await using late = await startLateEngine(engine.socket);
   const { driver } = await harness.open({ socket: late.socket });
@@ -241,7 +241,7 @@ test("an instance gets no session while it has the processor time it had for loa
   assert.deepEqual(limitsOf(Pid), { coresPercent: 30, memoryMib: 512, processes: 256 });
 });
 
-/** What the kernel has been told of the group a process is in, whichever kind of groups this machine has. */
+/** Returns the limits of the control group a process is in, of either version. */
 function limitsOf(pid: number): { coresPercent: number; memoryMib: number; processes: number } {
   const groups = readFileSync(`/proc/${pid}/cgroup`, "utf8").trim().split("\n");
   const read = (controller: string, ...files: string[]): string => {

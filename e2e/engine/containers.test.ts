@@ -34,7 +34,7 @@ export async function bot(args) {
 after(() => dispose()); // or rtc-node keeps the process
 
 // Two regions: one of containers, one of processes beside them.
-test("images are deployed, called, replaced under a call and rolled back, whoever dies meanwhile", async () => {
+test("images are deployed, called, replaced under a call and rolled back, whichever process dies meanwhile", async () => {
   await using engine = await startContainerEngine();
   const base = await loadBotImage(engine.docker, { hasRooms: true });
   const tag = async (version: string): Promise<void> => {
@@ -144,7 +144,7 @@ async function talkOnThePhone(service: ServiceProcess): Promise<void> {
 
 /** With a bot under the network policy, which reaches our own room server and nothing else of this machine. */
 async function talkInRoom(service: ServiceProcess): Promise<void> {
-  // Those that the calls were with are still being replaced.
+  // The instances of the calls are still being replaced.
   const answer = await until(
     async () => {
       const started = await start(service, "bot", { transport: "room" });
@@ -161,7 +161,7 @@ async function talkInRoom(service: ServiceProcess): Promise<void> {
   assert.equal(await service.sessionEnded(sessionId, 60_000), "client-left");
 }
 
-/** An agent of the other region, with secrets that are nobody else's. */
+/** An agent of the other region, with secrets of its own. */
 async function besideThem(service: ServiceProcess): Promise<void> {
   await service.api.secrets.put("keys", {
     isImagePullSecret: false,

@@ -156,7 +156,7 @@ describe("a hostile bot in a container", () => {
     return { folder, environment, within: network.within };
   }
 
-  /** What the doctor asks. */
+  /** The request of `vocalhost doctor`. */
   async function networkPolicy(what: string): Promise<{ state: string; rules: string }> {
     const { output, errors } = await program(desk(), [OPERATE, "network-policy", what]);
     assert.ok(output, errors);

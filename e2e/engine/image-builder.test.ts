@@ -112,7 +112,7 @@ test("a build that fails, takes too long or too much memory says so and leaves n
   );
 });
 
-test("builds are pushed where that is configured, and removed when nobody needs them", async () => {
+test("builds are pushed where that is configured, and removed when no agent needs them", async () => {
   const { username, password: token } = registryUser;
   const secret = { host: registry.host, username, token };
   const settings = { registry: { repository: `${registry.host}/team/bots`, secret } };
@@ -130,7 +130,7 @@ test("builds are pushed where that is configured, and removed when nobody needs 
   assert.ok((await builder.keepOnly(new Set([kept.built.reference]))) >= 1);
   assert.equal(await builder.has(kept.built.reference), true);
   assert.equal(await builder.has(gone.built.reference), false);
-  // Of the build that was given up above, too.
+  // Also those of the build that was given up above.
   const layers = await container.docker.listImages({ all: true });
   const names = layers.flatMap(({ RepoTags }) => RepoTags ?? []).filter((name) => /builds:/.test(name));
   assert.deepEqual(names, ["localhost/vocalhost/builds:kept"]);

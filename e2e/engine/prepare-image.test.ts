@@ -109,7 +109,7 @@ test("everything else that can be wrong is one sentence", async () => {
   context = { ...context, mayReach: () => true };
 });
 
-test("an image that was loaded, or pulled by somebody else, has no volumes either", async () => {
+test("an image that was loaded, or pulled by another program, has no volumes either", async () => {
   const reference = `${open.host}/team/unbounded:2`;
   const { digest } = await push(reference, { volumes: { "/data": {} }, text: "loaded" });
   const pinned = `${open.host}/team/unbounded@${digest}`;

@@ -19,7 +19,7 @@ export async function bot({ signal }) {
 `;
 const NAME = "parrot";
 const [WEST, NORTH] = ["us-west", "eu-north"];
-const TIMING = { idleInstanceMs: 500, demandMs: 500 }; // nothing stays warm that nobody keeps
+const TIMING = { idleInstanceMs: 500, demandMs: 500 }; // nothing stays warm that no session keeps
 
 interface Place {
   sessionId: string;
@@ -39,7 +39,7 @@ async function startIn(service: ServiceProcess, options: StartOptions = {}): Pro
   return { sessionId, region, reason };
 }
 
-/** What the bot of this session finds in its environment, through the gateway. */
+/** Returns the environment of the bot of this session, through the gateway. */
 async function keyIn(service: ServiceProcess, sessionId: string): Promise<string | undefined> {
   const answer = await fetch(`${service.apiUrl}/public/${NAME}/sessions/${sessionId}/key`, {
     headers: { authorization: `Bearer ${service.publicKey}` },

@@ -54,7 +54,7 @@ test("phone-menu takes a number, plays it back and connects with the desk", asyn
   });
   const url = `${runner.url.replace("http", "ws")}/ws`;
   const call = dial({ carrier: { name: "telnyx" }, url });
-  call.press("2421#1"); // somebody who knows the menu does not wait for it
+  call.press("2421#1"); // a caller who knows the menu does not wait for it
   await call.ended();
   const { callId } = call.details.ids;
   assert.deepEqual(

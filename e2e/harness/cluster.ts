@@ -186,7 +186,7 @@ function startPart(
   hostName?: string,
 ): WatchedProcess {
   const program = [process.execPath, ...nodeFlags, programOf("control-plane", `main/${part}-main`)];
-  // A name of its own: whoever is on the same machine as a dead leader need not wait for its lease.
+  // A name of its own: a controller on the same machine as a dead leader need not wait for its lease.
   const named = ["unshare", "--uts", "sh", "-c", 'echo "$0" > /proc/sys/kernel/hostname && exec "$@"'];
   const [command = "", ...args] = hostName === undefined ? program : [...named, hostName, ...program];
   const child = spawn(command, args, { env: environment, stdio: ["ignore", "pipe", "pipe"] });

@@ -228,7 +228,7 @@ describe("billing", () => {
       assert.deepEqual([filter?.model, filter?.billed], ["tel", true]);
     }
 
-    // A controller that dies after the start and before its answer leaves a bot that nobody comes to.
+    // A controller that dies after the start and before its answer leaves a bot without a caller.
     const met = ended.filter(({ end_reason }) => end_reason !== "never-connected");
     for (const id of connected)
       assert.ok(

@@ -167,7 +167,7 @@ describe("waiting for room", () => {
   after(() => service[Symbol.asyncDispose]());
 
   for (const transport of ["webrtc", "websocket"])
-    test(`${transport}: whoever waits is let in when a session ends`, async () => {
+    test(`${transport}: a waiting caller is let in when a session ends`, async () => {
       const { sessionId, socket } = await openCall(service, "single");
       using _socket = socket;
       let isIn = false;

@@ -44,7 +44,7 @@ describe("time runs out", () => {
       BRIEF_AGENT,
     );
     await refilled(faults, 3);
-    vanished = vanish(faults, stack); // takes half a minute, and needs nobody
+    vanished = vanish(faults, stack); // takes half a minute, and needs no help
     vanished.catch(() => undefined); // told by its own test
   });
   after(() => stack.disposeAsync());
@@ -136,7 +136,7 @@ function nextInClaim({ service, instancesAlive }: FaultService): number {
   return found.pid;
 }
 
-/** A client on a wire that goes dead: nothing passes any more, and nobody is told. Gives the reason of the end. */
+/** A client on a wire that goes dead: nothing passes any more, and neither side is told. Gives the reason of the end. */
 async function vanish({ service }: FaultService, stack: AsyncDisposableStack): Promise<string> {
   const wire = stack.use(await startWire(Number(new URL(service.apiUrl).port)));
   const call = stack.use(await openCall(service, { agent: AGENT, port: wire.port }));

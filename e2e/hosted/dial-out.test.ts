@@ -1,4 +1,4 @@
-// An agent of the hosted service calls somebody with the account in its secrets, and hands the call on.
+// An agent of the hosted service calls a person with the account in its secrets, and hands the call on.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, describe, test } from "node:test";
@@ -52,7 +52,7 @@ describe("calls of the hosted service", () => {
     assert.deepEqual([rest.done, rest.refused], [[], []]);
   });
 
-  test("whoever answers is talked to and handed on; a repeated request calls nobody again", async () => {
+  test("a person who answers is talked to and handed on; a repeated request places no second call", async () => {
     const preference = {
       transport: "plivo" as const,
       ...ASKED,
@@ -79,7 +79,7 @@ describe("calls of the hosted service", () => {
     assert.equal(await service.sessionEnded(dialled.sessionId), "transferred");
 
     const [, transferred, ...more] = rest.done;
-    assert.deepEqual(more, [], "and nobody hung up");
+    assert.deepEqual(more, [], "and no side hung up");
     const address = / as (\S+) says$/.exec(transferred ?? "")?.[1] ?? "";
     assert.ok(address.startsWith(service.apiUrl), address);
     const instructions = readXml(await (await fetch(address, { method: "POST" })).text());
@@ -102,7 +102,7 @@ describe("calls of the hosted service", () => {
     assert.equal(placed.length, 2);
   });
 
-  test("questions of strangers are answered with what they said, or not at all", async () => {
+  test("questions of untrusted clients are answered with what they said, or not at all", async () => {
     const ask = (path: string) => fetch(`${service.apiUrl}/public/calls/${path}`, { method: "POST" });
     assert.equal((await ask("transfer?to=%2B1555%3CHangup%2F%3E")).status, 422);
     assert.equal((await ask("transfer")).status, 422);

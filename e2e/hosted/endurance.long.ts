@@ -149,10 +149,10 @@ async function checkNow(service: ServiceProcess, book: Book): Promise<void> {
   assert.equal(new Set(bound).size, bound.length, "two instances of one session");
 }
 
-/** Resolves when no session is open and no process is nobody's. */
+/** Resolves when no session is open and no process is left without an instance. */
 async function settled(service: ServiceProcess, book: Book): Promise<void> {
   await eventually({
-    what: "end of every session, and of every process that is nobody's",
+    what: "end of every session, and of every process without an instance",
     look: async () => {
       const live = (await book.rows("instances")).filter(({ state }) => LIVE.includes(state));
       const known = new Set(live.map(({ id }) => id));
@@ -176,7 +176,7 @@ async function checkSessions(
   assert.equal(new Set(started).size, started.length, "a bot was started twice for one session");
   for (const id of callers.finished) {
     const endReason = sessions.get(id)?.endReason;
-    // Killed after its goodbye and before that was on record.
+    // Killed after it closed and before that was on record.
     if (endReason !== "instance-lost" || !callers.struck.has(id))
       assert.equal(endReason, "bot-finished", `call ${id}`);
   }
@@ -200,7 +200,7 @@ async function checkSessions(
     const trueS = (each.endedAtMs - Number(boundAt)) / 1_000;
     const billedS = billed.get(each.sessionId) ?? 0; // what is shorter than a second costs nothing
     const tooMuchS = billedS - trueS;
-    // One that was killed before its end was on record is billed up to its last sign of life.
+    // A session killed before its end was on record is billed up to its last heartbeat.
     const isRight =
       tooMuchS <= 1 + CLOCKS_S && (endReason === "instance-lost" || tooMuchS >= -(1 + CLOCKS_S));
     assert.ok(isRight, `session ${each.sessionId}, ${endReason}: billed ${billedS} s of ${trueS} s`);

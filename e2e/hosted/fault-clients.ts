@@ -13,7 +13,7 @@ export interface FaultClients {
   readonly dropped: string[];
   /** A session from its start, asked for twice under one key, to its stop. */
   startAndStop(): Promise<void>;
-  /** A call from its start to its bot's goodbye. */
+  /** A call from its start to its bot's hang-up. */
   callAndHangUp(numbers?: number): Promise<void>;
 }
 

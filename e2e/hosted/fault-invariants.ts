@@ -53,7 +53,7 @@ function unsettled(faults: FaultService): string[] {
     ...halfway.map(({ id, state }) => `session ${id} is ${state}`),
     ...homeless.map(({ id }) => `session ${id} has no instance`),
     ...idle.map(({ id }) => `instance ${id} is busy with nothing`),
-    ...strays(faults).map((pid) => `process ${pid} is nobody's`),
+    ...strays(faults).map((pid) => `process ${pid} belongs to no instance`),
   ];
 }
 

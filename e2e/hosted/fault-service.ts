@@ -21,7 +21,7 @@ export interface FaultService {
   session(id: string): SessionFacts;
   /** Everything that runs as an instance of this service, remembered or not. */
   instancesAlive(): AliveInstance[];
-  /** False while somebody holds the database's lock. */
+  /** False while another connection holds the database's lock. */
   isWritable(): boolean;
   /** Changes a row by hand, where the interface does not let time be compressed. */
   write(sql: string, ...values: (string | number)[]): void;
@@ -107,7 +107,7 @@ export async function startFaultService(
   };
 }
 
-/** By what the process was started with, so that one nobody has written down is found too. */
+/** By what the process was started with, so that an unrecorded one is found too. */
 export function instancesAlive(dataFolder: string): AliveInstance[] {
   const mark = `VOCALHOST_INSTANCE_FOLDER=${join(dataFolder, "instances")}/`;
   return readdirSync("/proc")

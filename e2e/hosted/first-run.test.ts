@@ -57,7 +57,7 @@ describe("the first start", () => {
     assert.equal(modeOf(join(dataFolder, "first-run.json")), 0o600);
   });
 
-  test("lets nobody else look into its folder", () => {
+  test("lets no other user look into its folder", () => {
     assert.equal(modeOf(dataFolder) & 0o066, 0); // passing through it is what users of bots may do
     for (const name of ["vocalhost.db", "master-keys", "controller.sock", "first-run.json"]) {
       if (!existsSync(join(dataFolder, name))) continue;

@@ -65,7 +65,7 @@ export async function openCall(
   return { sessionId, socket: await openSocket(url) };
 }
 
-/** What the service tells of a session when it is over; that it cannot be asked for a while is no end. */
+/** Resolves with the record of a session once it is over; a service that is away for a while is no end. */
 export async function ended(
   service: ServiceProcess,
   agent: string,

@@ -112,7 +112,7 @@ describe("more than one of everything", { skip: postgresIsMissing() ?? clusterIs
         assert.equal((await api.sessions.get(AGENT, sessionId)).status, "active");
   });
 
-  test("one with another secret is told so, instead of leading one day with nobody who understands it", async () => {
+  test("one with another secret is told so, instead of leading one day without being understood", async () => {
     await assert.rejects(
       cluster.startController("machine-c", { VOCALHOST_SECRET: "x".repeat(32) }),
       (error) => {
@@ -128,7 +128,7 @@ describe("more than one of everything", { skip: postgresIsMissing() ?? clusterIs
       await callEverybody();
       const killedMs = performance.now();
       await dead.end("SIGKILL");
-      hangUp(); // nobody is there to hear of it
+      hangUp(); // no process is left to hear of it
       const [first, second] = cluster.gateways;
       const read = await first!.api.sessions.get(AGENT, calls[0]!.sessionId);
       const readMs = performance.now() - killedMs;
@@ -187,6 +187,6 @@ describe("more than one of everything", { skip: postgresIsMissing() ?? clusterIs
     await goOn();
     while (calls.length > 0) hangUp();
     await checkBills();
-    assert.deepEqual(processes(), before, "nobody had to be started again");
+    assert.deepEqual(processes(), before, "no process had to be started again");
   });
 });

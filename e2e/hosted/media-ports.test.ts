@@ -56,7 +56,7 @@ async function placeCall(): Promise<Call> {
   return { sessionId, mediaPort: remote.port, peer };
 }
 
-test("an instance that waits answers at its port whoever asks whether it is reached", async () => {
+test("a waiting instance answers reachability checks at its port", async () => {
   const [idle] = liveRows();
   assert.ok(idle && idle.media_port >= first && idle.media_port < first + PORTS);
   assert.equal((await askUdpPort(idle.media_port))?.address, "127.0.0.1");

@@ -1,4 +1,4 @@
-// `npm start` as others start and end it: a process manager knows npm's pid only, a terminal signals everybody at once.
+// `npm start` as others start and end it: a process manager knows npm's pid only, a terminal signals all processes at once.
 import assert from "node:assert/strict";
 import { createApiClient } from "@vocalhost/protocol";
 import { spawn } from "node:child_process";
@@ -34,7 +34,7 @@ describe("npm start", () => {
       tell: (pid: number) => process.kill(pid, "SIGTERM"),
     },
     {
-      name: "a Ctrl-C, which everybody hears",
+      name: "a Ctrl-C, which every process gets",
       signal: "SIGINT",
       tell: (pid: number) => process.kill(-pid, "SIGINT"),
     },

@@ -41,7 +41,7 @@ describe("the move to Postgres", { skip: postgresIsMissing() }, () => {
     await service.deploy({ name: "echo", files: ECHO_BOT, autoScaling: { minAgents: 0, maxAgents: 3 } });
     await service.stop();
     const [build = ""] = readdirSync(join(dataFolder, "builds"));
-    const old = (Date.now() - DAYS_MS) / 1_000; // what nobody knows is removed from this age on
+    const old = (Date.now() - DAYS_MS) / 1_000; // unknown files are removed from this age on
     utimesSync(join(dataFolder, "builds", build), old, old);
     firstRun = readFileSync(join(dataFolder, "first-run.json"), "utf8");
   });

@@ -156,7 +156,7 @@ describe("sessions of the hosted service", () => {
     assert.equal(await service.sessionEnded(sessionId), "client-left");
   });
 
-  test("a token is good for one socket, whoever is first", async () => {
+  test("a token is good for one socket, the first", async () => {
     const { url, sessionId } = await prepareCall(service, "echo");
     const before = service.rows("SELECT id FROM sessions").length;
     const upgrades = await Promise.all(Array.from({ length: 50 }, () => tryUpgrade(url)));
@@ -175,7 +175,7 @@ describe("sessions of the hosted service", () => {
     assert.equal((await tryUpgrade(url)).status, 403, "and not later either");
   });
 
-  test("tokens of others, of yesterday and of nobody are refused", async () => {
+  test("foreign, expired and invented tokens are refused", async () => {
     const { token, wsUrl } = await prepareCall(service, "echo");
     const counted = service.rows("SELECT id FROM sessions").length;
     const openUrl = wsUrl.replace("/echo.", "/open.");
@@ -246,7 +246,7 @@ describe("sessions of the hosted service", () => {
     assert.equal(rowOf(options.sessionId)?.transport, name);
   }
 
-  test("without tokens: anybody may connect, and bring a body", async () => {
+  test("without tokens: any client may connect, and bring a body", async () => {
     const { wsUrl, token } = await prepareCall(service, "open");
     assert.equal(token, "");
     const body = Buffer.from(JSON.stringify({ say: ["body by address"] })).toString("base64");

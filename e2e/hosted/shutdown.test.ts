@@ -96,7 +96,7 @@ describe("SIGTERM", () => {
     assert.equal(crashes(faults), 0);
   });
 
-  test("a second time does not wait for anybody", async () => {
+  test("a second time does not wait for any call", async () => {
     await using stack = new AsyncDisposableStack();
     const faults = await start(stack, { instanceAloneMs: 1_000 });
     const { service } = faults;
@@ -120,7 +120,7 @@ function crashes({ service }: FaultService): number | undefined {
   return service.rows<{ crashes: number }>("SELECT crashes FROM deployments")[0]?.crashes;
 }
 
-/** Asks for sessions until nobody is there any more; gives the answers. */
+/** Asks for sessions until the service is gone; returns the answers. */
 async function startUntilRefused({
   service,
 }: FaultService): Promise<{ statuses: number[]; begun: string[] }> {

@@ -1,5 +1,5 @@
-// Sessions that are started and stopped at once, half of them by somebody who hung up before the answer came: 300, or as
-// many as `VOCALHOST_TEST_CYCLES` says, for a night. Nothing of them may be left.
+// Sessions that are started and stopped at once, half of them by a caller who hung up before the answer came: 300, or as
+// many as `VOCALHOST_TEST_CYCLES` says, for a night. They may leave nothing behind.
 import assert from "node:assert/strict";
 import { ApiError } from "@vocalhost/protocol";
 import { randomUUID } from "node:crypto";
@@ -18,7 +18,7 @@ const AUTO_SCALING = { minAgents: 3, maxAgents: 8 };
 const HANGS_UP_WITHIN_MS = 80;
 const LATER = [429, 503, 504];
 const FILES_MORE = 5;
-/** Of resident memory, in MiB: what garbage leaves, and what a thousand sessions may. */
+/** Growth of resident memory, in MiB: from garbage, and from a thousand sessions. */
 const MEMORY_MORE = { ever: 40, perThousand: 2 };
 
 test(`${CYCLES} sessions are started and stopped, and nothing of them is left`, async (context) => {
@@ -87,7 +87,7 @@ test(`${CYCLES} sessions are started and stopped, and nothing of them is left`, 
   );
   assert.equal(keys.size, CYCLES);
   assert.equal(new Set(keys.values()).size, CYCLES, "one key, one session");
-  assert.equal(sessions.length, CYCLES, "no session is nobody's");
+  assert.equal(sessions.length, CYCLES, "no session is without an instance");
   const memoryMost = MEMORY_MORE.ever + (MEMORY_MORE.perThousand * CYCLES) / 1_000;
   for (const name of ["controller", "gateway"] as const) {
     const [files, memory] = (["openFiles", "rssMib"] as const).map(

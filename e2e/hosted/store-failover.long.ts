@@ -64,7 +64,7 @@ test("a standby takes over from a primary that died", { skip: postgresIsMissing(
   await throughout.hangUp();
   const calls = [over.sessionId, throughout.sessionId, endsMeanwhile.sessionId];
   for (const id of calls) await until(() => hasEnded(service, id), ENDED_MS, `end of session ${id}`);
-  assert.equal(service.pid("controller"), controller, "nobody had to be started again");
+  assert.equal(service.pid("controller"), controller, "no process had to be started again");
 
   await using store = await openPostgresStore({ url: standby.url, connections: 1 });
   for (const id of calls) await checkBilledOnce(store, id);

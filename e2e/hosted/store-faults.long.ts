@@ -111,7 +111,7 @@ describe("with Postgres", { skip: postgresIsMissing() }, () => {
       );
       for (const gapMs of gaps) assert.ok(gapMs < patientMs(GAP_MAX_MS), `a gap of ${gapMs} ms`);
     }
-    assert.equal(service.pid("controller"), controller, "nobody had to be started again");
+    assert.equal(service.pid("controller"), controller, "no process had to be started again");
     for (const call of calls) {
       await call.hangUp();
       assert.equal((await ended(service, "echo", call.sessionId)).endReason, "client-left");
@@ -151,7 +151,7 @@ describe("with Postgres", { skip: postgresIsMissing() }, () => {
         20_000,
         "start",
       );
-      assert.equal(service.pid("controller"), controller, "nobody had to be started again");
+      assert.equal(service.pid("controller"), controller, "no process had to be started again");
       await call.hangUp();
       assert.equal((await ended(service, "echo", call.sessionId)).endReason, "client-left");
     });
@@ -284,6 +284,6 @@ describe("on a full disk", { skip: mountIsMissing() }, () => {
     );
     await service.api.sessions.stop("echo", healed.sessionId);
     await ended(service, "echo", healed.sessionId);
-    assert.equal(service.pid("controller"), controller, "nobody had to be started again");
+    assert.equal(service.pid("controller"), controller, "no process had to be started again");
   });
 });

@@ -51,7 +51,7 @@ export function readManifest(folder: string): PublishedManifest {
   return JSON.parse(readFileSync(join(PACKAGES, folder, "package.json"), "utf8")) as PublishedManifest;
 }
 
-/** The files that must be packed: those a package is entered by, and those everybody looks for. */
+/** Returns the files that must be packed: the entries of a package, and the files every reader looks for. */
 export function requiredByManifest({ bin = {}, exports = {} }: PublishedManifest): string[] {
   const entries = Object.values(exports).flatMap(({ types, default: code }) => [types, code]);
   return [...Object.values(bin), ...entries, "package.json", "README.md", "LICENSE"].flatMap((path) =>

@@ -29,7 +29,7 @@ before(async () => {
 
 after(() => browser?.close());
 
-// Each has a runner and a page of its own, and mostly waits for somebody to finish speaking.
+// Each has a runner and a page of its own, and mostly waits for a speaker to finish.
 describe("the client page", { concurrency: 2 }, () => {
   for (const [transport, label] of [
     ["webrtc", "WebRTC"],
@@ -81,7 +81,7 @@ describe("the client page", { concurrency: 2 }, () => {
       await page.getByRole("button", { name: "Connect" }).click();
       await page.getByRole("heading", { name: "Your bot ended the session" }).waitFor();
       assert.equal(await page.getByRole("alert").count(), 0);
-      assert.ok((await client.energy()) > 0, "its goodbye was heard");
+      assert.ok((await client.energy()) > 0, "its farewell was heard");
       await client.shoot(`desktop-bot-ended-${transport}`);
     });
   }

@@ -11,7 +11,7 @@ conformance({
     await using stack = new AsyncDisposableStack(); // undoes a half-finished start
     const service = stack.use(await startServiceProcess());
     const bot = readFileSync(new URL("../bots/conformance-bot.ts", import.meta.url), "utf8");
-    // A page that closes says no goodbye; its session holds its instance until the silence is noticed.
+    // A page that closes does not hang up; its session holds its instance until the silence is noticed.
     const autoScaling = { minAgents: 2, maxAgents: 40 };
     const target = await hostedTarget(service, { files: { "bot.ts": bot }, autoScaling });
     const owned = stack.move();

@@ -31,7 +31,7 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-// Each has a runner and a page of its own, and mostly waits for somebody to finish speaking.
+// Each has a runner and a page of its own, and mostly waits for a speaker to finish.
 describe("the phone panel", { concurrency: 2 }, () => {
   test("calls to the parrot", async (t) => {
     await using runner = await startRunnerProcess({ bot: PARROT });
@@ -169,7 +169,7 @@ async function talk(phone: PhonePage, runner: RunnerProcess, carrier: string): P
   ]);
   assert.match(download.suggestedFilename(), new RegExp(`^${carrier.toLowerCase()}-call-.+\\.wav$`));
   const file = readFileSync(await download.path());
-  assert.equal(quietest(file) > 50, isNoisy, `noise of ${quietest(file)} while nobody speaks`);
+  assert.equal(quietest(file) > 50, isNoisy, `noise of ${quietest(file)} during silence`);
   const [you, bot] = channels(file);
   assert.ok(you > 50 && bot > 50, `both sides are in the recording: ${you} and ${bot}`);
   await card.getByRole("button", { name: "Play" }).click();
@@ -235,7 +235,7 @@ async function beHungUpOn(phone: PhonePage): Promise<void> {
   await page.getByRole("button", { name: /^Call/ }).click();
   await page.getByRole("heading", { name: "Your bot hung up" }).waitFor();
   assert.equal(await page.getByRole("alert").count(), 0);
-  assert.ok((await phone.energy()) > quiet + 0.0001, "its goodbye was heard");
+  assert.ok((await phone.energy()) > quiet + 0.0001, "its farewell was heard");
   await page
     .getByRole("region", { name: "The last call" })
     .getByText(/\d+ of \d+/)
@@ -262,7 +262,7 @@ async function callUnheard(phone: PhonePage): Promise<void> {
   await page.getByRole("heading", { name: "The microphone is blocked" }).waitFor();
   await page.getByRole("button", { name: "Call without it" }).click();
   await page.getByRole("heading", { name: "Your bot hung up" }).waitFor();
-  assert.ok((await phone.energy()) > quiet + 0.0001, "its goodbye was heard");
+  assert.ok((await phone.energy()) > quiet + 0.0001, "its farewell was heard");
 }
 
 /** With a carrier between them that garbles a message. */

@@ -82,7 +82,7 @@ describe("finding the bot", { concurrency: 3 }, () => {
         flags,
       });
       assert.equal(await nameOfBot(runner.port), name);
-      assert.ok(!existsSync(join(folder.path, "was-run")), "a file was run that nobody asked for");
+      assert.ok(!existsSync(join(folder.path, "was-run")), "a file was run without being asked for");
     });
 
   const missing: [string, Record<string, string>, string[], RegExp][] = [
@@ -119,7 +119,7 @@ describe("finding the bot", { concurrency: 3 }, () => {
       assert.equal(code, 1, output + errors);
       assert.match(errors, message);
       assert.doesNotMatch(output, /Talk to it/);
-      assert.ok(!existsSync(join(folder.path, "was-run")), "a file was run that nobody asked for");
+      assert.ok(!existsSync(join(folder.path, "was-run")), "a file was run without being asked for");
     });
 
   test("until it is loaded clients are told to come again", async () => {

@@ -168,7 +168,7 @@ describe("what cannot be started", { concurrency: 3 }, () => {
   const workingFolder = files.path;
   const bot = new URL(`../../${BOT}`, import.meta.url).pathname;
 
-  // One that cannot be read, one that means nothing, one whose value is wrong: each value has its case beside its parser.
+  // An unreadable flag, an unknown one and one with a wrong value; the parser has a test for each value.
   const bad: [string[], RegExp][] = [
     [["--host", "--port", "0"], /--host needs a value: --host ADDRESS/],
     [["--prot", "80"], /--prot means nothing to the runner\. Did you mean --port\?/],
@@ -183,7 +183,7 @@ describe("what cannot be started", { concurrency: 3 }, () => {
       assert.equal(code, 2, errors);
       assert.match(errors, message);
       assert.match(errors, /See --help\./);
-      assert.doesNotMatch(errors, / at .*\.ts:\d/, "a stack trace helps nobody here");
+      assert.doesNotMatch(errors, / at .*\.ts:\d/, "a stack trace does not help here");
       assert.equal(output, "");
     });
 

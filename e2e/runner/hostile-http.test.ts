@@ -102,7 +102,7 @@ describe("requests that are odd", () => {
     assert.equal(statusOf(raw), 200);
   });
 
-  test("half a request keeps nobody waiting", async () => {
+  test("half a request delays no other request", async () => {
     const halves = [
       `POST /start HTTP/1.1\r\n${HOST}${JSON_LINE}Content-Length: 100\r\n\r\n{`,
       `GET /sta`,

@@ -170,7 +170,7 @@ describe("offers", () => {
     assert.ok(loopDelayMs < patientMs(SLOWEST_LOOP_MS), `the loop was ${loopDelayMs} ms late`);
   });
 
-  test("those nobody connects to are gone after the deadline, sockets and all", async () => {
+  test("unconnected ones are gone after the deadline, with their sockets", async () => {
     await allGone();
     await until(() => processFigures(pid).udpSockets === 0, 15_000, "end of all sockets");
     assert.match(runner.output(), /session ended .*reason=never-connected/);

@@ -40,7 +40,7 @@ describe("a runner that keeps files and ends idle sessions", async () => {
     assert.ok(names.includes("not-ours.txt") && !names.includes(path.split("/").at(-1)!));
   });
 
-  test("what is no form with a file is refused, and so is a page of somebody else", async () => {
+  test("a body without a file form is refused, and so is a page of another site", async () => {
     for (const body of [new FormData(), new URLSearchParams({ file: "x" })])
       assert.ok([415, 422].includes((await fetch(`${runner.url}/files`, { method: "POST", body })).status));
     const headers = { "content-type": "multipart/form-data; boundary=x" };
@@ -49,7 +49,7 @@ describe("a runner that keeps files and ends idle sessions", async () => {
     assert.equal(readdirSync(folder).length, 3);
   });
 
-  test("a session in which nobody speaks ends as idle, one in which somebody does goes on", async () => {
+  test("a session without speech ends as idle, one with speech goes on", async () => {
     using silent = await openSocket(`${runner.url.replace("http", "ws")}/ws-client`);
     using talking = await openSocket(`${runner.url.replace("http", "ws")}/ws-client`);
     const stopTalking = keepTalking(talking);

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { startRunnerProcess } from "../harness/runner-process.ts";
 import { within } from "../../testing/wait.ts";
 
-test("a runner whose output nobody reads any more ends in order", async () => {
+test("a runner whose output is no longer read ends in order", async () => {
   await using runner = await startRunnerProcess({ bot: "examples/echo/bot.ts" });
   const exited = once(runner.process, "exit") as Promise<[number | null]>;
   runner.process.stdout?.destroy();

@@ -106,7 +106,7 @@ test(`${SESSIONS} sessions one after another leave nothing behind`, async () => 
   assert.ok(after.rssMib - before.rssMib < RSS_GROWTH_MAX_MIB, shown);
 });
 
-test("starts that nobody followed up have expired, and say so", async () => {
+test("starts without a connection have expired, and say so", async () => {
   const socket = await start("websocket");
   const waiting = await start("webrtc");
   await until(async () => (await figures()).sessions === 0, 15_000, "end of all sessions");

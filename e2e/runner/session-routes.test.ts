@@ -83,7 +83,7 @@ describe("what is not served under a session", () => {
     assertRefused(upgrade, "SESSION_NOT_FOUND");
   });
 
-  test("a path that nobody serves", async () => {
+  test("a path without a route", async () => {
     const { id } = await start("webrtc");
     for (const path of ["", "/", "/nothing", "/mirror/nothing"])
       assertRefused(await call(port, `GET /sessions/${id}${path}`), "NOT_FOUND");

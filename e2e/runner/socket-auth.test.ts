@@ -130,7 +130,7 @@ describe("a token", () => {
     hangUp(good);
   });
 
-  test("that is missing or given in a way nobody asked for", async () => {
+  test("that is missing or given in an unsupported way", async () => {
     const before = await sessions();
     const { wsUrl, token, sessionId } = await start();
     assertRefused(await tryUpgrade(wsUrl), "TOKEN_INVALID", "Invalid WebSocket token");

@@ -31,7 +31,7 @@ export function tryCarrierSocket(url: string, options: ClientOptions = {}): Prom
     received.push(JSON.parse(data.toString()) as Record<string, unknown>),
   );
   socket.on("close", (code, reason) => over.resolve({ code, reason: reason.toString() }));
-  socket.on("error", reject); // after the opening nobody minds
+  socket.on("error", reject); // after the opening this is allowed
   socket.on("unexpected-response", (_request, response) => {
     let body = "";
     response.setEncoding("utf8").on("data", (chunk: string) => (body += chunk));

@@ -1,4 +1,4 @@
-// The bot calls somebody: asked over HTTP, placed over each carrier's REST interface, answered over its stream.
+// The bot calls a person: asked over HTTP, placed over each carrier's REST interface, answered over its stream.
 import assert from "node:assert/strict";
 import { carrierNames, carriers, type CarrierName } from "@vocalhost/carriers";
 import type { Dialled } from "@vocalhost/protocol";
@@ -76,7 +76,7 @@ describe("calls the bot places", async () => {
   }
 
   for (const name of carrierNames)
-    test(`${name}: somebody is called, and the bot talks to them once they answer`, async () => {
+    test(`${name}: a person is called, and the bot talks to them once they answer`, async () => {
       const asked = { transport: name, ...ASKED, body: { mode: "goodbye" } };
       const answer = await post("/dialout", asked);
       assert.equal(answer.status, 200, answer.body);
@@ -134,7 +134,7 @@ describe("calls the bot places", async () => {
     assert.deepEqual(rest.done, []);
   });
 
-  test("what cannot be called is refused before anybody's phone rings", async () => {
+  test("an invalid number is refused before a phone rings", async () => {
     const { length: before } = rest.refused;
     for (const [asked, code] of [
       [{ ...ASKED, transport: "twilio", to: "5550100" }, "INVALID_REQUEST"],

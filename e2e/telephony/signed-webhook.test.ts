@@ -234,7 +234,7 @@ function telnyxHeaders(timestamp: string, body: string): Record<string, string> 
   return { "telnyx-signature-ed25519": signature, "telnyx-timestamp": timestamp };
 }
 
-/** Those that can stand in a header and are not trimmed away; one in three, each place once at least. */
+/** Characters that can stand in a header and are not trimmed away; one in three, each place at least once. */
 function sendableMutants(value: string): string[] {
   return [...oneBitMutants(value)].filter((mutant, at) => at % 3 === 0 && /^[\x21-\x7e]+$/.test(mutant));
 }

@@ -60,7 +60,7 @@ describe("without -t", async () => {
     assert.match(note, /Voicebot applet/);
   });
 
-  test("whoever cannot be told is refused, with the remedy", async () => {
+  test("a request without a recognisable carrier is refused, with the remedy", async () => {
     const unknown: [string, Record<string, string>, Record<string, string>][] = [
       ["/", {}, {}],
       ["/", { CallSid: "CA1" }, {}],
@@ -162,7 +162,7 @@ describe("without -t", async () => {
     assert.equal((await runner.figures()).sessions, 0);
   });
 
-  test("the banner says where carriers call and that nobody is checked", async () => {
+  test("the banner says where carriers call, and that signatures are not checked", async () => {
     const output = runner.output();
     assert.match(
       output,

@@ -1,4 +1,4 @@
-// A bot that prints until the disk is full takes nothing from anybody else, and can be stopped.
+// A bot that prints until the disk is full takes nothing from other agents, and can be stopped.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startServiceProcess } from "../../harness/service-process.ts";
@@ -29,5 +29,5 @@ test("a printing bot on a full disk", { skip: mountIsMissing(), timeout: 180_000
   await service.api.sessions.stop("printer", sessionId);
   await service.sessionEnded(sessionId);
   await service.api.agents.delete("printer");
-  assert.equal(service.pid("controller"), controller, "nobody had to be started again");
+  assert.equal(service.pid("controller"), controller, "no process had to be started again");
 });

@@ -8,7 +8,7 @@ import { startServiceProcess } from "../../harness/service-process.ts";
 import { until } from "../../../testing/wait.ts";
 import { ECHO_BOT, openCall } from "../hosted-calls.ts";
 
-const UID = 65_533; // root becomes this one for the service; everybody else is an ordinary user already
+const UID = 65_533; // root becomes this one for the service; any other user is an ordinary one already
 const ORDINARY =
   process.getuid?.() === 0 ? ["setpriv", `--reuid=${UID}`, `--regid=${UID}`, "--clear-groups"] : [];
 

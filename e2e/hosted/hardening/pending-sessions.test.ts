@@ -31,7 +31,7 @@ test("a public key cannot pile up sessions that wait", { timeout: 120_000 }, asy
   );
   assert.deepEqual(new Set(codes), new Set(["TOO_MANY_PENDING", "RATE_LIMITED"]));
 
-  // Another key has places left, and whoever comes is served.
+  // Another key has places left, and its callers are served.
   const { key } = await service.api.keys.create({ name: "other", type: "public" });
   const { socket } = await openCall(service, "echo", { key });
   socket.socket.close();
@@ -58,8 +58,7 @@ test("callers who are refused leave their places to the next, from wherever they
     const waiting = starts.filter(({ status }) => status === 200);
     assert.equal(waiting.length, PER_KEY / 2);
     for (const { status, retryAfterS } of starts)
-      if (status === 429)
-        assert.ok(retryAfterS > 290, "a place that nobody comes to is free after five minutes");
+      if (status === 429) assert.ok(retryAfterS > 290, "an unused place is free after five minutes");
     assert.equal((await startFrom("127.0.0.3", service)).status, 200, "another caller has places left");
     const came = await Promise.all(waiting.map(({ url }) => tryUpgrade(url)));
     assert.deepEqual(new Set(came.map(({ status }) => status)), new Set([429]));

@@ -7,7 +7,7 @@ import { openSocket } from "../../harness/socket-client.ts";
 import { FROM, TO } from "../../telephony/telephone.ts";
 import { PHRASES } from "./script.ts";
 
-/** Somebody who talks with the bot over some kind of connection; the line is never without frames. */
+/** A caller who talks with the bot over some kind of connection; the line is never without frames. */
 export interface Caller extends AsyncDisposable {
   /** Resolves when the last sound of it was sent. */
   say(phrase: string): Promise<void>;

@@ -121,7 +121,7 @@ describe("a scripted conversation", { concurrency: true }, async () => {
   }
 });
 
-/** Of the long conversation, to be read afterwards. */
+/** The transcript of the long conversation, to be read afterwards. */
 function keep(name: string, record: ConversationRecord): ConversationRecord {
   if (!RECORDS) return record;
   mkdirSync(RECORDS, { recursive: true });

@@ -1,4 +1,4 @@
-// Somebody talks behind the caller: without the voice filter that stops the bot in the middle, with it it does not.
+// A person talks behind the caller: without the voice filter that stops the bot in the middle, with it it does not.
 import { createResampler, parseWav } from "@vocalhost/audio";
 import {
   createCarrier,
@@ -36,14 +36,14 @@ export async function bot(args) {
 const VOICE = new URL("../../../packages/sdk/src/speech/fixtures/table-for-two.wav", import.meta.url);
 const WORDS_MS = [950, 3_650] as const; // of the recording; before it there is silence
 const VOICE_MS = 4_400; // said again as far as this, so that the answer lasts until the talker goes on
-// The caller speaks almost at once: whoever is alone on the line for a second may be taken for the caller.
+// The caller speaks almost at once: a voice alone on the line for a second may be taken for the caller.
 const VOICE_AT_MS = 500;
 const CALL_MS = 12_000; // the talker pauses from 4.4 to 6.9 s, when the bot has begun to answer
 const BELOW_DB = 10;
 const PRO_HZ = 32_000;
 const READY_MS = 20_000; // on a quiet machine at once
 const ANSWER_MS = 6_000; // longer than an answer, and than the talker's pause
-// What is said before the bot listens is lost.
+// Speech before the bot listens is lost.
 const CLIENT_READY = {
   label: "rtvi-ai",
   type: "client-ready",
@@ -70,7 +70,7 @@ after(async () => {
   await service?.[Symbol.asyncDispose]();
 });
 
-// They mostly wait for somebody to finish speaking.
+// They mostly wait for a speaker to finish.
 describe("with a talker in the background", { concurrency: 2 }, () => {
   for (const { name, audioFilter, body } of AGENTS.slice(0, size(2, AGENTS.length)))
     test(`${name} ${audioFilter ? "answers to the end" : "is interrupted"} over Twilio, WebRTC and WebSocket`, async () => {

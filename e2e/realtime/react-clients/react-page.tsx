@@ -14,7 +14,7 @@ import "@pipecat-ai/voice-ui-kit/styles.css";
 import type { ReactElement } from "react";
 import { createRoot } from "react-dom/client";
 
-// What an application writes: `#hooks=…` with hooks of its own, `#kit=…` with the finished console of the kit. Behind it
+// The code of an application: `#hooks=…` with hooks of its own, `#kit=…` with the finished console of the kit. Behind it
 // comes the address that starts sessions.
 const [which, endpoint = ""] = location.hash.slice(1).split("=");
 const start: APIRequest = { endpoint, requestData: { transport: "webrtc", body: { mode: "tone" } } };

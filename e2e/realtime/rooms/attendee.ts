@@ -1,6 +1,6 @@
 import type { Tone } from "../../conformance/tone.ts";
 
-/** Somebody in a room through a released client, whatever that client is. */
+/** A participant of a room through a released client, whatever that client is. */
 export interface Attendee {
   readonly identity: string;
   /** Sends a tone as its microphone. Resolves with the track's sid once it is published. */

@@ -36,7 +36,7 @@ after(async () => {
   await dispose(); // or rtc-node keeps the process
 });
 
-/** Whatever an answer may have; the tests look at what theirs must. */
+/** All fields an answer may have; each test asserts those its answer must have. */
 interface Answer {
   error: string;
   code: string;
@@ -80,7 +80,7 @@ test("a bot started into a room says back what it hears, answers messages and le
   });
 });
 
-test("whoever knows the session can bring others, and the bot hears them all", async (context) => {
+test("a client that knows the session can bring others, and the bot hears them all", async (context) => {
   const { body } = await post("/start", { transport: "livekit" });
   const ann = await join(context, body, 440);
   const invited = await post(`/sessions/${body.sessionId}/api/invite`, {});
@@ -98,7 +98,7 @@ test("whoever knows the session can bring others, and the bot hears them all", a
   await ended(body.sessionId, "client-left");
 });
 
-test("a second bot comes into the room of the first with an invitation, and a stranger's does not", async (context) => {
+test("a second bot comes into the room of the first with an invitation, and one with a foreign invitation does not", async (context) => {
   const { body: first } = await post("/start", { transport: "room", body: { name: "first" } });
   const ann = await join(context, first, 440);
   const { body: room } = await post(`/sessions/${first.sessionId}/api/invite`, {});
@@ -120,7 +120,7 @@ test("a second bot comes into the room of the first with an invitation, and a st
   for (const { sessionId } of [first, second]) await ended(sessionId, "client-left");
 });
 
-test("GET /room sends a browser into a room, but not for a page of somebody else", async (context) => {
+test("GET /room sends a browser into a room, but not for a page of another site", async (context) => {
   const refused = await fetch(`${runner.url}/room`, {
     redirect: "manual",
     headers: { "sec-fetch-site": "cross-site" },

@@ -75,7 +75,7 @@ test("Daily: a call gets a room with a SIP address, a bot that knows of it, and 
     body: call.sipHeaders,
   });
   assert.deepEqual((await deliver(call)).body, body, "a delivery that is repeated starts nothing");
-  assert.deepEqual(forwards(), [], "nobody is sent to a room that is not ready");
+  assert.deepEqual(forwards(), [], "no caller is sent to a room that is not ready");
 
   const webhook = `${runner.url}/daily-dialin-webhook`;
   const roomName = (body["dailyRoom"] ?? "").split("/").at(-1) ?? "";

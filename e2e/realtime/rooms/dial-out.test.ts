@@ -1,4 +1,4 @@
-// A bot calls somebody into its room. What a LiveKit server's SIP service would do is done here, no more leniently: it
+// A bot calls a person into its room. What a LiveKit server's SIP service would do is done here, no more leniently: it
 // looks at the token and at every field, then brings somebody into the room as it brings those who answer.
 import { dispose } from "@livekit/rtc-node";
 import type { RoomStarted } from "@vocalhost/protocol";
@@ -53,7 +53,7 @@ before(async () => {
 
 after(() => stack.disposeAsync());
 
-test("a bot calls somebody into its room, and they hear each other", async () => {
+test("a bot calls a person into its room, and they hear each other", async () => {
   const { sessionId } = await start({ dial: "+15557770000" });
   await runner.printed(/called sip_\+15557770000/);
   const [ann] = answering;

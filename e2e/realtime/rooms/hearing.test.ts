@@ -32,7 +32,7 @@ test("each apart: the bot can listen to one of those who speak", async (context)
   await hearsOnly(ann, bot, 1_000);
 });
 
-test("one only: nobody else reaches the bot", async (context) => {
+test("one only: no other participant reaches the bot", async (context) => {
   const { ann, bot } = await inRoom(context, { hear: "first-guest" });
   await ann.speak();
   const bob = await invite(context, bot, 1_000);

@@ -31,7 +31,7 @@ test("who leaves is gone for the others", async (context) => {
   assert.deepEqual(await bob.others(), []);
 });
 
-test("whoever is removed is told why", async (context) => {
+test("a removed participant is told why", async (context) => {
   const room = freshRoom();
   const alice = await stage.fromBrowser(context, { identity: "alice", room });
   const bob = await stage.fromNode(context, { identity: "bob", room });
@@ -56,7 +56,7 @@ test("the same identity a second time evicts the first", async (context) => {
   );
 });
 
-test("deleting a room ends it for everybody", async (context) => {
+test("deleting a room ends it for all participants", async (context) => {
   const room = freshRoom();
   const alice = await stage.fromBrowser(context, { identity: "alice", room });
   const bob = await stage.fromNode(context, { identity: "bob", room });

@@ -37,7 +37,7 @@ test(
     const bob = await stage.fromNode(context, { identity: "bob", room, toneHz: 1_000 });
     await Promise.all([alice.speak(), bob.speak()]);
     await Promise.all([hears(alice, bob), hears(bob, alice), sees(alice, bob)]);
-    // What a busy machine does to a call is not the loss's doing.
+    // A busy machine also disturbs calls; that is not the loss.
     const undisturbed = await Promise.all([heardShare(alice, bob), heardShare(bob, alice)]);
     relay.lostShare = 0.05;
     const shares = await Promise.all([heardShare(alice, bob), heardShare(bob, alice)]);

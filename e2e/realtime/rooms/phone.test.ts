@@ -35,7 +35,7 @@ after(async () => {
   await dispose(); // or rtc-node keeps the process
 });
 
-test("a caller and those in a room hear each other, and whoever leaves leaves the others alone", async (context) => {
+test("a caller and those in a room hear each other, and one that leaves does not disturb the others", async (context) => {
   const started = await post<RoomStarted>("/start", { transport: "room", body: { toneHz: BOT_HZ } });
   const ann = await joinFromNode({ ...started, url: started.roomUrl, identity: "ann", toneHz: ANN_HZ });
   context.after(() => ann.leave());
@@ -73,7 +73,7 @@ test("a caller and those in a room hear each other, and whoever leaves leaves th
   }
 });
 
-/** Somebody calls, and is brought into the session's room. */
+/** A person calls, and is brought into the session's room. */
 async function call(sessionId: string): Promise<Call> {
   const room = await post<Invitation>(`/sessions/${sessionId}/api/invite`, {});
   const { wsUrl } = await post<{ wsUrl: string }>("/start", { transport: "twilio", body: { room } });

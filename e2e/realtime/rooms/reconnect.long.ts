@@ -7,7 +7,7 @@ import { findMediaProcess } from "./media-process.ts";
 import { openSignalProxy, type SignalProxy } from "./signal-proxy.ts";
 import { freshRoom, openRoomStage, type RoomStage } from "./stage.ts";
 
-// What only our server does: it cannot restart ICE, so clients that cannot go on must connect anew, by themselves.
+// Behaviour of our server alone: it cannot restart ICE, so clients that cannot go on must connect anew, by themselves.
 // On a machine full of other tests a client's own deadlines run out, so only the long run has the time for it.
 const isOurs = !process.env["LIVEKIT_URL"];
 let stage: RoomStage;
@@ -36,7 +36,7 @@ test("who comes back too late joins anew", { skip: !isOurs }, async (context) =>
 });
 
 test(
-  "when the media process dies everybody is back in the room by themselves",
+  "when the media process dies, all participants come back into the room by themselves",
   { skip: !isOurs },
   async (context) => {
     const room = freshRoom();

@@ -105,7 +105,7 @@ test("a participant of one room is not resumed from another", async (context) =>
   assert.equal(message.case, "leave");
 });
 
-test("data that is too large reaches nobody, and the next does", async (context) => {
+test("data that is too large reaches no participant, and the next does", async (context) => {
   const room = freshRoom();
   const bob = await stage.fromNode(context, { identity: "bob", room });
   for (const alice of [

@@ -23,7 +23,7 @@ const CLIENTS: Record<string, (test: TestContext, options: JoinOptions) => Promi
 };
 
 for (const [client, join] of Object.entries(CLIENTS)) {
-  test(`${client} resumes after its socket dropped, and nobody else notices`, async (context) => {
+  test(`${client} resumes after its socket dropped, and no other participant notices`, async (context) => {
     const room = freshRoom();
     const alice = await join(context, { identity: "alice", room, url: proxy.url });
     const bob = await stage.fromNode(context, { identity: "bob", room, toneHz: 1_000 });

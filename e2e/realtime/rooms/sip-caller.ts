@@ -5,7 +5,7 @@ import { eventually } from "../../../testing/wait.ts";
 import { joinFromNode, type NodeAttendee } from "./node-attendee.ts";
 import type { RoomTarget } from "./room-target.ts";
 
-/** Somebody in a room as LiveKit's SIP service brings callers there: by their kind and attributes a phone call. */
+/** A participant as LiveKit's SIP service brings callers into a room: by their kind and attributes a phone call. */
 export interface SipCaller extends NodeAttendee {
   readonly callId: string;
   readonly attributes: Record<string, string>;

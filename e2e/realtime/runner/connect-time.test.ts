@@ -12,9 +12,9 @@ after(async () => {
 });
 
 const CONNECTIONS = size(12, 200);
-const REPEATED_MS = 900; // a packet of the handshake that nobody took is sent again after a second
+const REPEATED_MS = 900; // a lost packet of the handshake is sent again after a second
 
-test("nobody who offers with candidates waits for a handshake packet to be sent again", async () => {
+test("a client that offers with candidates never waits for a handshake packet to be sent again", async () => {
   const waitsMs: number[] = [];
   for (let at = 0; at < CONNECTIONS; at += 1) {
     using peer = createPeerClient();

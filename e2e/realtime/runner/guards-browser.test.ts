@@ -169,7 +169,7 @@ describe("in a browser", () => {
     assert.match(seen["post"] ?? "", /^200 .*wsUrl/);
     assert.equal(seen["socket /ws-client"], "open");
     assert.equal(seen["socket /mirror-socket"], "closed 1006");
-    assert.match(seen["read with cookies"] ?? "", /^failed/); // cookies are for nobody
+    assert.match(seen["read with cookies"] ?? "", /^failed/); // cookies are refused
     const shown = await page.evaluate(
       async (url) => (await fetch(url)).text(),
       `http://localhost:${runner.port}/calls`,

@@ -75,7 +75,7 @@ describe("vocalhost call", async () => {
     });
 
   for (const carrier of CARRIERS)
-    test(`${carrier}: with another secret nobody answers`, async () => {
+    test(`${carrier}: with another secret no bot answers`, async () => {
       const before = (await local.calls()).length;
       const other = carrier === "telnyx" ? Buffer.alloc(32, 7).toString("base64") : "another";
       const { code, output } = await vocalhostCall(

@@ -47,12 +47,12 @@ export function signInTests(stage: DashboardStage): void {
       await page.getByLabel("Password").fill(OWNER.password);
       await page.keyboard.press("Enter");
       await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
-      assert.equal(new URL(page.url()).pathname, "/usage", "back to where somebody wanted to go");
+      assert.equal(new URL(page.url()).pathname, "/usage", "back to the page that was asked for");
       await rememberOwner(dashboard, stage.service);
       assert.deepEqual(dashboard.complaints, []);
     });
 
-    test("a link that was used lets nobody in", async () => {
+    test("a used link signs no user in", async () => {
       await using dashboard = await openDashboard(stage.browser, stage.service, {
         signedIn: false,
         ...phone,
@@ -142,7 +142,7 @@ export function signInTests(stage: DashboardStage): void {
         for (const attempt of attempts) assert.match(attempt, /^(refused|opaque 0)$/);
         assert.equal((await stage.service.api.keys.list()).private.length, keysBefore);
         await dashboard.go("/agents");
-        await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor(); // nobody was signed out
+        await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor(); // no user was signed out
 
         const framed = await page.request.get(`${origin}/agents`);
         const policy = framed.headers()["content-security-policy"] ?? "";
