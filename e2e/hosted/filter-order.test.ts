@@ -5,6 +5,7 @@ import { openEngine } from "@vocalhost/viva";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { createTurnDetector } from "vocalhost";
 
 const RATE_HZ = 16_000;
 const VOICE = new URL("../../packages/sdk/src/speech/fixtures/table-for-two.wav", import.meta.url);
@@ -12,6 +13,8 @@ const WORDS_MS = [950, 3_650] as const; // of the recording; before it there is 
 const OPENING_MS = 300;
 const BELOW_DB = 10;
 const STRANGER_MS = 3_000;
+const FRAME = 320; // 20 ms
+const TURN_OPENS_MS = 400;
 
 const caller = words();
 
@@ -55,6 +58,36 @@ for (const [name, leastDb] of AFTER_CALLER)
     const removed = removedDb(join(line(500), caller, line(1_000)), stranger(name), ms(STRANGER_MS));
     assert.ok(removed >= leastDb, `${removed.toFixed(1)} dB removed`);
   });
+
+// Turn detection asks the engine's counters, as the SDK's filter does, whether the caller speaks.
+for (const [afterMs] of CALLERS)
+  test(`a caller who begins after ${afterMs} ms opens a turn`, () => {
+    const opened = turnStartsMs(join(line(afterMs), caller)).map((atMs) => atMs - afterMs);
+    assert.ok(opened.length === 1 && opened[0]! <= TURN_OPENS_MS, `opened after ${opened.join(", ")} ms`);
+  });
+
+for (const afterMs of [0, 1_000])
+  test(`a talker alone on the line after ${afterMs} ms opens no turn`, () => {
+    assert.deepEqual(turnStartsMs(join(line(afterMs), stranger("talker"))), []);
+  });
+
+function turnStartsMs(heard: Int16Array): number[] {
+  using engine = openEngine({ model: "tel", sampleRateHz: RATE_HZ });
+  const detector = createTurnDetector();
+  const starts: number[] = [];
+  let [frames, nearFrames] = [0, 0];
+  for (let at = 0; at + FRAME <= heard.length; at += FRAME) {
+    const samples = engine.process(heard.subarray(at, at + FRAME)).slice();
+    const { framesFiltered, nearShare } = engine.figures;
+    const near = nearShare * framesFiltered - nearFrames;
+    const frame = { samples, sampleRateHz: RATE_HZ, nearShare: near / (framesFiltered - frames) };
+    [frames, nearFrames] = [framesFiltered, nearFrames + near];
+    for (const { type } of detector.process(frame))
+      if (type === "turn-start") starts.push(((at + FRAME) * 1_000) / RATE_HZ);
+  }
+  detector.free();
+  return starts;
+}
 
 /** How much softer the first samples of a sound come out of the filter, after what was on the line before. */
 function removedDb(before: Int16Array, sound: Int16Array, count: number): number {
