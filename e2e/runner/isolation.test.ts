@@ -133,7 +133,7 @@ describe("bad sessions", { concurrency: 2 }, () => {
         await endsWith("client-left", bad);
         assert.match(
           runner.output(),
-          new RegExp(`bot did not end when asked, left behind session=${bad.id.slice(0, 8)}`),
+          new RegExp(`bot did not return when its signal aborted, abandoned session=${bad.id.slice(0, 8)}`),
         );
       });
 

@@ -110,7 +110,7 @@ test("a second bot comes into the room of the first with an invitation, and one 
   assert.equal((await service.listRooms()).length, 1);
 
   const none = await post(`/sessions/${second.sessionId}/api/invite`, {});
-  assert.match(none.body.error, /This session can invite nobody/);
+  assert.match(none.body.error, /This session cannot invite participants/);
   const stranger = await post("/start", { room: { token: `${room.token.slice(0, -4)}AAAA` } });
   assert.deepEqual([stranger.status, stranger.body.code], [403, "ACCESS_DENIED"]);
   const wrong = await post("/start", { transport: "webrtc", room });

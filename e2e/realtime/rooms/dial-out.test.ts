@@ -72,7 +72,7 @@ test("a call that is not answered, or is no number, is told to the bot in the se
     /called nobody: The LiveKit server did not connect the call: busy here \(unavailable\)/,
   );
   await start({ dial: "not a number" });
-  await runner.printed(/called nobody: No phone number: "not a number"/);
+  await runner.printed(/called nobody: "not a number" is not a phone number/);
 });
 
 async function start(body: object): Promise<RoomStarted> {

@@ -1,20 +1,20 @@
 import { voice } from "@livekit/agents";
 import type { AudioFrame } from "@livekit/rtc-node";
-import type { Mouth } from "./mouth.ts";
+import type { SpeechPlayer } from "./speech-player.ts";
 
 /**
  * The audio output of an `AgentSession`. It learns from the transport what was heard, instead of estimating by a
  * clock.
  */
 export class SessionAudioOutput extends voice.AudioOutput {
-  readonly #mouth: Mouth;
+  readonly #player: SpeechPlayer;
 
-  constructor(mouth: Mouth) {
+  constructor(player: SpeechPlayer) {
     // Takes any rate: the transport resamples with less delay than LiveKit's resampler.
     super(undefined, undefined, { pause: true });
-    this.#mouth = mouth;
-    mouth.on("started", () => this.onPlaybackStarted(Date.now()));
-    mouth.on("finished", ({ playedMs, interrupted, heard }) => {
+    this.#player = player;
+    player.on("started", () => this.onPlaybackStarted(Date.now()));
+    player.on("finished", ({ playedMs, interrupted, heard }) => {
       super.flush();
       this.onPlaybackFinished({
         playbackPosition: playedMs / 1000,
@@ -26,34 +26,34 @@ export class SessionAudioOutput extends voice.AudioOutput {
 
   override async captureFrame(frame: AudioFrame): Promise<void> {
     // Plays one segment at a time: the next begins when the one before was heard.
-    if (this.#mouth.isFinishing) await this.waitForPlayout();
+    if (this.#player.isFinishing) await this.waitForPlayout();
     await super.captureFrame(frame);
-    await this.#mouth.write({ samples: toMono(frame), sampleRateHz: frame.sampleRate });
+    await this.#player.write({ samples: toMono(frame), sampleRateHz: frame.sampleRate });
   }
 
   override flush(): void {
     super.flush();
-    this.#mouth.endSound();
+    this.#player.endSound();
   }
 
   clearBuffer(): void {
-    this.#mouth.cut();
+    this.#player.cut();
   }
 
   override pause(): void {
-    this.#mouth.pause();
+    this.#player.pause();
   }
 
   override resume(): void {
-    this.#mouth.resume();
+    this.#player.resume();
   }
 
   override onAttached(): void {
-    this.#mouth.isAudible = true;
+    this.#player.isAudible = true;
   }
 
   override onDetached(): void {
-    this.#mouth.isAudible = false;
+    this.#player.isAudible = false;
   }
 }
 

@@ -1,7 +1,7 @@
 import { voice } from "@livekit/agents";
 import type { AudioInput, Transport } from "vocalhost";
 import { connectClient } from "./connect-client.ts";
-import { createMouth, type Mouth } from "./mouth.ts";
+import { createSpeechPlayer, type SpeechPlayer } from "./speech-player.ts";
 import { SessionAudioOutput } from "./session-audio-output.ts";
 import { problemOf } from "./problem-of.ts";
 import { createSubtitles } from "./subtitles.ts";
@@ -40,7 +40,7 @@ export async function startAgentSession<UserData>(
     throw new Error("This AgentSession has audio already: make one for each call of bot()");
   transport.signal.throwIfAborted();
   const subtitles = createSubtitles(transport.rtvi);
-  const mouth = createMouth(transport, subtitles);
+  const player = createSpeechPlayer(transport, subtitles);
   const closed = Promise.withResolvers<void>();
   closed.promise.catch(() => undefined); // callers may await `ended` instead
 
@@ -59,13 +59,13 @@ export async function startAgentSession<UserData>(
   const client = connectClient(session, transport);
   const input = new SessionAudioInput(options.audioIn ?? transport.audioIn);
   session.input.audio = input;
-  session.output.audio = new SessionAudioOutput(mouth);
-  session.output.transcription = toTextOutput(mouth);
+  session.output.audio = new SessionAudioOutput(player);
+  session.output.transcription = toTextOutput(player);
   function letGo(): void {
     transport.signal.removeEventListener("abort", onGone);
     session.off(voice.AgentSessionEventTypes.Close, onClose);
     client.disconnect();
-    mouth.close();
+    player.close();
     void input.close().catch(() => undefined); // it may be over already
   }
   void closed.promise.then(letGo, letGo);
@@ -115,13 +115,13 @@ type TextOutput = NonNullable<voice.AgentSession["output"]["transcription"]>;
  * Returns the text output of an `AgentSession`. The library does not export the class; it calls only these
  * methods.
  */
-function toTextOutput(mouth: Mouth): TextOutput {
+function toTextOutput(player: SpeechPlayer): TextOutput {
   const output: Pick<TextOutput, "captureText" | "flush" | "onAttached" | "onDetached"> = {
     captureText(text) {
-      mouth.addText(voice.isTimedString(text) ? toPiece(text) : { text });
+      player.addText(voice.isTimedString(text) ? toPiece(text) : { text });
       return Promise.resolve();
     },
-    flush: () => mouth.endText(),
+    flush: () => player.endText(),
     onAttached: () => undefined,
     onDetached: () => undefined,
   };

@@ -54,5 +54,5 @@ test("a session finds its hooks again by the very object the bot was given", () 
   const hooks = {} as SessionHooks;
   attachHooks(args, hooks);
   assert.equal(hooksOf(args), hooks);
-  assert.throws(() => hooksOf({ ...args }), /wants the arguments object that bot\(\) was given/);
+  assert.throws(() => hooksOf({ ...args }), /needs the arguments object that bot\(\) was given/);
 });

@@ -11,11 +11,11 @@ import type {
   ToolCall,
   ToolDeclaration,
 } from "./services.ts";
-import { limitWaits } from "./limit-waits.ts";
+import { withTimeouts } from "./timeouts.ts";
 import { ServiceFailure } from "./service-failure.ts";
 import { createSentenceSplitter } from "./split-sentences.ts";
 import type { Tools } from "./tool.ts";
-import { untilItWorks } from "./until-it-works.ts";
+import { retry } from "./retry.ts";
 import type { Sentence, Utterance } from "./utterance.ts";
 
 export interface AnswerOptions {
@@ -129,7 +129,7 @@ class WrittenAnswer implements Answer {
     const tools = this.#steps.length < this.#options.maxSteps ? this.#options.declarations : [];
     const request = { messages: structuredClone(this.#options.messages), tools };
     const { limitMs, llm } = this.#options;
-    return untilItWorks(() => this.#ask(current, request), {
+    return retry(() => this.#ask(current, request), {
       limitMs,
       signal: this.#options.signal,
       asFailure: (error) => new ServiceFailure("llm", llm, error),
@@ -150,7 +150,7 @@ class WrittenAnswer implements Answer {
     this.#rtvi.send("bot-llm-started", undefined);
     try {
       const respond = (of: AbortSignal) => llm.respond({ ...request, signal: of });
-      for await (const part of limitWaits(respond, { limitMs, signal: this.#options.signal })) {
+      for await (const part of withTimeouts(respond, { limitMs, signal: this.#options.signal })) {
         if (this.#options.signal.aborted) break;
         if (typeof part === "string") {
           if (part === "") continue;

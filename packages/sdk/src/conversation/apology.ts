@@ -1,5 +1,5 @@
 import { samplesIn, type AudioFrame } from "@vocalhost/audio";
-import { limitWaits } from "./limit-waits.ts";
+import { withTimeouts } from "./timeouts.ts";
 import { isAudio, type TextToSpeech } from "./services.ts";
 
 /** The words or tones a caller hears while a service is failing. */
@@ -34,7 +34,7 @@ export function createApology(options: ApologyOptions): Apology {
       if (text === undefined || !tts || sound) return;
       const made: AudioFrame[] = [];
       const speak = (signal: AbortSignal) => tts.speak(options.toSpeech(text), { signal, previousText: "" });
-      for await (const piece of limitWaits(speak, options)) if (isAudio(piece)) made.push(piece);
+      for await (const piece of withTimeouts(speak, options)) if (isAudio(piece)) made.push(piece);
       if (made.length > 0) sound = made;
     },
     words({ speak }) {

@@ -4,7 +4,7 @@ import { gateVolume } from "../speech/volume-gate.ts";
 import type { Transport } from "../transports/transport.ts";
 import type { TurnOptions } from "./conversation-options.ts";
 import { listen, type ListenOptions } from "./listen.ts";
-import { hearAgain } from "./hear-again.ts";
+import { createReplayingTranscriber } from "./replaying-transcriber.ts";
 import type { ServiceFailure } from "./service-failure.ts";
 import type { SpeechToText } from "./services.ts";
 
@@ -33,7 +33,7 @@ export async function openHearing(options: HearingOptions): Promise<Hearing> {
   const { sampleRateHz } = audioIn;
   await using stack = new AsyncDisposableStack();
   let partial: (text: string) => void = () => undefined;
-  const stt = hearAgain({
+  const stt = createReplayingTranscriber({
     stt: options.stt,
     sampleRateHz,
     limitMs: options.limitMs,

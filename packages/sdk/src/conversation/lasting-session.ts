@@ -3,7 +3,7 @@ import { ServiceFailure } from "./service-failure.ts";
 import type { Message, ToolDeclaration, ToolMessage } from "./services.ts";
 import type { SpeechModel, SpeechModelEvents, SpeechModelSession } from "./speech-model.ts";
 import type { Unanswered } from "./unanswered.ts";
-import { GIVES_UP_AFTER, pauseBefore } from "./until-it-works.ts";
+import { GIVE_UP_AFTER_LIMITS, backOff } from "./retry.ts";
 
 /**
  * A model's session that is reopened when it ends or hangs. The new one gets the history and the unanswered
@@ -215,7 +215,7 @@ class ReopenedSession implements LastingSession {
       const worked =
         current.hasAnswered || (current.isReady && nowMs - current.openedAtMs > this.#options.limitMs);
       if (worked) failures = 0;
-      if (failures === 0) giveUpAtMs = nowMs + GIVES_UP_AFTER * this.#options.limitMs;
+      if (failures === 0) giveUpAtMs = nowMs + GIVE_UP_AFTER_LIMITS * this.#options.limitMs;
       failures += 1;
       const failure = new ServiceFailure("llm", this.#options.model, cause);
       const isLast = failure.isForGood || nowMs > giveUpAtMs;
@@ -226,7 +226,7 @@ class ReopenedSession implements LastingSession {
         this.#spokenTo = Promise.withResolvers<void>();
         await this.#spokenTo.promise;
         this.#spokenTo = undefined;
-      } else await pauseBefore(failures, { limitMs: this.#options.limitMs, signal: this.#options.signal });
+      } else await backOff(failures, { limitMs: this.#options.limitMs, signal: this.#options.signal });
     }
   }
 

@@ -2,6 +2,7 @@ import type { RtviSession } from "../rtvi/rtvi-session.ts";
 import type { Conversation } from "./conversation-options.ts";
 import type { ToolCall, ToolMessage } from "./services.ts";
 import { parseArguments, type Tool, type Tools } from "./tool.ts";
+import { messageOf } from "../message-of.ts";
 
 export interface RunToolsOptions {
   tools: Tools;
@@ -111,7 +112,7 @@ async function settle(tool: Tool, call: ToolCall, args: unknown, options: RunToo
     if (timeout.aborted)
       return { content: `It took longer than ${timeoutMs} ms and was cancelled.`, isCancelled: true };
     options.failed(new Error(`Tool ${call.name} failed`, { cause: error }));
-    const content = `It failed: ${error instanceof Error ? error.message : String(error)}`;
+    const content = `It failed: ${messageOf(error)}`;
     return { content, result: content, isCancelled: false };
   } finally {
     clearTimeout(fillTimer);

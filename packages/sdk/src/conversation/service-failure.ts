@@ -1,3 +1,5 @@
+import { messageOf } from "../message-of.ts";
+
 /** Identifies a conversation's service by its option: the transcriber, the model or the voice. */
 export type Stage = "stt" | "llm" | "tts";
 
@@ -24,7 +26,7 @@ export class ServiceFailure extends Error {
 }
 
 function whatOf(cause: unknown, vendor: string): string {
-  const told = cause instanceof Error ? cause.message : String(cause);
+  const told = messageOf(cause);
   if (told.startsWith(`${vendor} `)) return told.slice(vendor.length + 1);
   return cause instanceof Error && cause.name === "TimeoutError" ? told : `failed: ${told}`;
 }

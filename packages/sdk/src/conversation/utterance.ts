@@ -3,10 +3,10 @@ import type { SpokenSegment } from "../rtvi/bot-output.ts";
 import type { RtviSession } from "../rtvi/rtvi-session.ts";
 import { heardWords, timeWords, type TimedWord } from "../speech/words.ts";
 import type { AudioOutput, Transport } from "../transports/transport.ts";
-import { limitWaits } from "./limit-waits.ts";
+import { withTimeouts } from "./timeouts.ts";
 import { ServiceFailure } from "./service-failure.ts";
 import { isAudio, type SpokenWords, type TextToSpeech } from "./services.ts";
-import { untilItWorks } from "./until-it-works.ts";
+import { retry } from "./retry.ts";
 
 /** One stretch of the bot's speech, sentence by sentence. It knows which part was heard. */
 export interface Utterance {
@@ -183,7 +183,7 @@ class SpokenUtterance implements Utterance {
       .map(({ spoken }) => spoken)
       .join(" ");
     const speaking = (of: AbortSignal) => this.#options.tts.speak(part.spoken, { signal: of, previousText });
-    const sound = limitWaits(speaking, { limitMs: this.#options.limitMs, signal: this.#signal });
+    const sound = withTimeouts(speaking, { limitMs: this.#options.limitMs, signal: this.#signal });
     part.sound = sound;
     part.first = sound.next();
     part.first.catch(() => undefined); // awaited when the sentence is played
@@ -192,7 +192,7 @@ class SpokenUtterance implements Utterance {
   async #speak(part: Part): Promise<void> {
     if (part.spoken === "") part.isMade = true;
     if (this.#signal.aborted || part.isMade || this.#failure) return;
-    await untilItWorks(() => this.#make(part), {
+    await retry(() => this.#make(part), {
       limitMs: this.#options.limitMs,
       signal: this.#signal,
       asFailure: (error) => new ServiceFailure("tts", this.#options.tts, error),

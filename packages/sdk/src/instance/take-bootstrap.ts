@@ -30,7 +30,7 @@ function parseBootstrap(line: string): BootstrapPayload {
   try {
     return BootstrapPayload.parse(JSON.parse(line));
   } catch {
-    throw new Error("What came on standard input is no bootstrap payload"); // the parser's own message would quote secrets
+    throw new Error("Standard input holds no valid bootstrap payload"); // the parser's own message would quote secrets
   }
 }
 
@@ -39,8 +39,7 @@ function readLine(): string {
   for (let length = 0; length < BOOTSTRAP_MAX_BYTES;) {
     const chunk = Buffer.allocUnsafe(64 * 1024);
     const bytesRead = readSome(chunk);
-    if (bytesRead === 0)
-      throw new Error("Whoever started this instance has left before the bootstrap payload");
+    if (bytesRead === 0) throw new Error("Standard input ended before the bootstrap payload");
     const read = chunk.subarray(0, bytesRead);
     chunks.push(read);
     if (read.includes(NEWLINE)) return Buffer.concat(chunks).toString("utf8");

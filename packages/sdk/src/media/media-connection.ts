@@ -12,6 +12,7 @@ import type { Offer } from "./offer.ts";
 import type { OpusEffort } from "./opus-effort.ts";
 import { createPeer, type Peer } from "./peer.ts";
 import { createVoiceCodec, type VoiceCodec } from "./voice-codec.ts";
+import { messageOf } from "../message-of.ts";
 
 /** A session's media in the media thread. It outlives its peer: a client that reconnects brings a new one. */
 export interface MediaConnection {
@@ -106,7 +107,7 @@ class SessionMedia implements MediaConnection {
         type: "offer-refused",
         connection: this.#options.id,
         request,
-        reason: reasonOf(error),
+        reason: messageOf(error),
       });
       if (this.#link === "connecting" && !former) this.#end("never-connected");
     }
@@ -311,8 +312,4 @@ class SessionMedia implements MediaConnection {
     this.#timestamp = (this.#timestamp + OPUS_SAMPLES_PER_FRAME) >>> 0;
     if (this.#link === "connected") this.#peer.sendRtp(packet);
   };
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

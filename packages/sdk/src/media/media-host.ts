@@ -102,7 +102,7 @@ class MediaThread implements MediaHost {
         const timer = setTimeout(() => {
           this.#options.log.warn(
             { waitedMs: OFFER_DEADLINE_MS },
-            "no answer to an offer in time, the machine is too busy",
+            "offer not answered in time, the machine is overloaded",
           );
           reject(
             new AppError("SERVICE_UNAVAILABLE", { message: "No answer to the offer in time, try again" }),

@@ -10,6 +10,7 @@ import type { MediaCommand, MediaEffort, MediaEvent, MediaProblem, MediaWorkerDa
 import { parseOffer } from "./offer.ts";
 import { createOpusEffort, OBSERVE_EVERY_MS } from "./opus-effort.ts";
 import { createSharedPort } from "./shared-port.ts";
+import { messageOf } from "../message-of.ts";
 
 const port = parentPort;
 if (!port) throw new Error("media-worker.ts runs as a worker thread only");
@@ -75,7 +76,7 @@ function openNew(id: number, request: number, iceServers: IceServer[]): MediaCon
   try {
     sharedPort.open();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     emit({ type: "offer-refused", connection: id, request, reason, isOurFault: true });
     emit({ type: "closed", connection: id, reason: "never-connected" });
     return undefined;

@@ -88,7 +88,7 @@ export function openaiCompatible(options: OpenAiCompatibleOptions, of = "openaiC
         async (audio, { signal }) => {
           const response = await ask("audio/transcriptions", transcriptionForm(transcription, audio), signal);
           const { text } = (jsonOf(await response.text(), vendor) ?? {}) as { text?: unknown };
-          if (typeof text !== "string") throw new ServiceError(`${vendor} sent something that is no answer`);
+          if (typeof text !== "string") throw new ServiceError(`${vendor} sent an invalid answer`);
           return text;
         },
         { name: transcription.model, vendor },
@@ -218,7 +218,7 @@ async function* readChat(response: Response, vendor: string): AsyncGenerator<str
         outputTokens: usage.completion_tokens ?? 0,
       };
   }
-  if (!isFinished) throw new ServiceError(`${vendor} broke off its answer`);
+  if (!isFinished) throw new ServiceError(`${vendor} ended its answer early`);
   // Some servers leave the id out, and the result must name one.
   for (const [index, call] of calls) yield { ...call, id: call.id || `call_${index}_${crypto.randomUUID()}` };
 }

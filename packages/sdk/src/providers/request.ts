@@ -65,7 +65,7 @@ async function* bytesOfAnswer(response: Response, vendor: string): AsyncGenerato
   try {
     for await (const bytes of response.body ?? []) yield bytes as Uint8Array;
   } catch (error) {
-    throw new ServiceError(`${vendor} broke off its answer`, { cause: error });
+    throw new ServiceError(`${vendor} ended its answer early`, { cause: error });
   }
 }
 
@@ -86,7 +86,7 @@ export function jsonOf(text: string, vendor: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw new ServiceError(`${vendor} sent something that is no answer`, {
+    throw new ServiceError(`${vendor} sent an invalid answer`, {
       answer: text.slice(0, ANSWER_MAX_CHARACTERS),
       cause: error,
     });

@@ -240,7 +240,7 @@ test("uploads need a folder, and keep as many as they are told", () => {
   } finally {
     rmSync(base, { recursive: true });
   }
-  refuse({ args: ["--uploads-folder-max-files", "3"], text: /means nothing without --uploads-folder/ });
+  refuse({ args: ["--uploads-folder-max-files", "3"], text: /requires --uploads-folder/ });
   refuse({ args: ["--uploads-folder-max-files", "0"], text: /a whole number from 1/ });
 });
 

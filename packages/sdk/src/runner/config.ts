@@ -27,6 +27,7 @@ import { parseIceServers } from "./ice-servers.ts";
 import type { RoomsConfig } from "./open-rooms.ts";
 import { readRoomsConfig } from "./rooms.ts";
 import { readTurnConfig, type TurnConfig } from "./turn.ts";
+import { messageOf } from "../message-of.ts";
 
 /** Settings of a runner. */
 export interface RunnerConfig {
@@ -210,7 +211,7 @@ function asFlagError<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw new FlagError(error instanceof Error ? error.message : String(error), { cause: error });
+    throw new FlagError(messageOf(error), { cause: error });
   }
 }
 
@@ -246,7 +247,7 @@ function parseUploads(folder: string | undefined, count: string | undefined): Ru
     throw new FlagError(`--uploads-folder-max-files must be a whole number from 1 to 100000, got "${count}"`);
   if (folder !== undefined) return { folder, maxFiles };
   if (count === undefined) return undefined;
-  throw new FlagError("--uploads-folder-max-files means nothing without --uploads-folder");
+  throw new FlagError("--uploads-folder-max-files requires --uploads-folder");
 }
 
 function parseIdleTimeout(text: string | undefined): number | null {

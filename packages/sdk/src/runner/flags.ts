@@ -104,7 +104,7 @@ export const FLAGS = [
     takes: "text",
     value: "SECONDS",
     variable: "VOCALHOST_IDLE_TIMEOUT",
-    help: "end sessions in which nobody speaks for so long, 0 for never (300)",
+    help: "end sessions after so many seconds of silence, 0 for never (300)",
   },
   {
     name: "ws-auth",

@@ -8,6 +8,7 @@ import { helpText, FlagError, parseFlags, type Flags } from "./flags.ts";
 import { startRunner, type Runner } from "./start-runner.ts";
 import { type SessionTable } from "../server/session-table.ts";
 import { type Log } from "../log.ts";
+import { messageOf } from "../message-of.ts";
 
 export interface MainOptions {
   /**
@@ -58,12 +59,9 @@ async function findBot(flags: Flags, workingFolder: string): Promise<BotDefiniti
   try {
     await definition.prewarm?.();
   } catch (cause) {
-    throw new PrewarmError(
-      `The bot is not ready to run. ${cause instanceof Error ? cause.message : String(cause)}`,
-      {
-        cause,
-      },
-    );
+    throw new PrewarmError(`The bot is not ready to run. ${messageOf(cause)}`, {
+      cause,
+    });
   }
   return definition;
 }

@@ -142,7 +142,7 @@ function createDialling(key: string | undefined): Dialling {
       if (key === undefined)
         throw new AppError("DIALOUT_NOT_ALLOWED", {
           message:
-            "This runner places no calls. Set VOCALHOST_DIALOUT_KEY to a secret of your own; whoever sends it as a bearer token may place them",
+            "This runner places no calls. Set VOCALHOST_DIALOUT_KEY to a secret of your own; clients that send it as a bearer token may then place calls",
         });
       const given = /^bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1];
       if (given === undefined || !isSame(given, key)) throw new AppError("DIALOUT_NOT_ALLOWED");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
-import { formatLogLine } from "./format-log-line.ts";
+import { formatLogLine } from "./runtime-log.ts";
 
 const TIME = new Date(2026, 0, 2, 3, 4, 5).getTime();
 

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import Fastify from "fastify";
 import { createCollectedLog } from "../testing/collected-log.ts";
 import { installErrorReplies } from "./error-replies.ts";
-import { installJsonBodies } from "./json-bodies.ts";
+import { installJsonBodies } from "./session-app.ts";
 
 const JSON_TYPE = "application/json";
 

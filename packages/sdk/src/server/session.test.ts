@@ -106,14 +106,14 @@ test("a bot that throws because it was stopped has not failed", async () => {
   assert.deepEqual(messages(), ["session started", "session ended"]);
 });
 
-test("a bot that does not end when asked is left behind", async () => {
+test("a bot that does not return when its signal aborts is abandoned", async () => {
   const { session, run, over, messages } = start({ stopGraceMs: 1 });
   run(() => never);
   await session.end("shutdown");
   assert.equal(await over(), "shutdown");
   assert.deepEqual(messages(), [
     "session started",
-    "bot did not end when asked, left behind",
+    "bot did not return when its signal aborted, abandoned",
     "session ended",
   ]);
 });

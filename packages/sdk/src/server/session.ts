@@ -72,7 +72,7 @@ class BotSession implements Session {
   readonly #idle = createIdleWatch({
     isBusy: () => [...this.#transports.keys()].some(({ audioOut }) => audioOut.queuedMs > 0),
     idle: (seconds) => {
-      this.#options.log.info({ seconds }, "nobody has spoken for too long");
+      this.#options.log.info({ seconds }, "session idle for too long, ending");
       void this.end("idle");
     },
   });
@@ -159,7 +159,7 @@ class BotSession implements Session {
     try {
       tell();
     } catch (error) {
-      this.#options.log.warn({ err: error }, "client could not be told of the end");
+      this.#options.log.warn({ err: error }, "telling the client about the end failed");
     }
   }
 
@@ -218,7 +218,10 @@ class BotSession implements Session {
       gaveUp.promise,
     ]);
     if (outcome === "gave-up")
-      this.#options.log.warn({ stopGraceMs: this.#stopGraceMs }, "bot did not end when asked, left behind");
+      this.#options.log.warn(
+        { stopGraceMs: this.#stopGraceMs },
+        "bot did not return when its signal aborted, abandoned",
+      );
     else if (outcome.error !== undefined && !this.#controller.signal.aborted) {
       this.#options.log.error({ err: outcome.error }, "bot failed");
       return "bot-failed";
@@ -238,6 +241,6 @@ async function settled(run: () => Promise<unknown>): Promise<{ error?: unknown }
     await run();
     return {};
   } catch (error) {
-    return { error: error ?? new Error("The bot threw nothing") };
+    return { error: error ?? new Error("The bot threw undefined") };
   }
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createVoiceChanges } from "./voice-changes.ts";
+import { createVoiceChanges } from "./turns.ts";
 
 test("voice is told when it lasts, and its end when silence does", () => {
   const told: string[] = [];

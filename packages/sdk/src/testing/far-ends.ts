@@ -20,6 +20,7 @@ import { openConnection } from "../transports/webrtc-connection.ts";
 import { createCollectedLog, type LogEntry } from "./collected-log.ts";
 import type { PeerCommand, PeerNews } from "./peer-process.ts";
 import { openSocketPair } from "./socket-pair.ts";
+import { messageOf } from "../message-of.ts";
 
 /** A bot's transport and its other end, with the same view of every kind of connection. */
 export interface FarEnd extends AsyncDisposable {
@@ -82,7 +83,7 @@ export async function tellTo(
     log,
     transportCreated: () => undefined,
     connected: () => undefined,
-    failed: (error) => void calls.push(`failed: ${error instanceof Error ? error.message : String(error)}`),
+    failed: (error) => void calls.push(`failed: ${messageOf(error)}`),
     ended: (reason) => void calls.push(`ended: ${reason}`),
   });
   return { calls, session, logged: entries, transport: await createTransport(given, options) };

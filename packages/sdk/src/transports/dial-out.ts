@@ -25,9 +25,9 @@ export async function dialOut(
   if (sipTrunk === undefined)
     throw new AppError("ROOM_REFUSED", {
       message:
-        "Nobody can be called into this room: that takes a LiveKit server with an outbound SIP trunk (LIVEKIT_SIP_TRUNK), and a room of the bot's own",
+        "Phones cannot be called into this room. Calls need a LiveKit server with an outbound SIP trunk (LIVEKIT_SIP_TRUNK), and a room of the bot's own",
     });
-  if (!CALLABLE.test(to)) throw new AppError("INVALID_REQUEST", { message: `No phone number: "${to}"` });
+  if (!CALLABLE.test(to)) throw new AppError("INVALID_REQUEST", { message: `"${to}" is not a phone number` });
   const url = `${roomUrl.replace(/^ws/, "http")}/twirp/livekit.SIP/CreateSIPParticipant`;
   const response = await fetch(url, {
     method: "POST",

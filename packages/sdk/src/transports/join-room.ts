@@ -55,6 +55,6 @@ function roomNameIn(token: string): string {
     const [, claims = ""] = token.split(".");
     return Claims.parse(JSON.parse(Buffer.from(claims, "base64url").toString("utf8"))).video.room;
   } catch (cause) {
-    throw new AppError("ROOM_NOT_JOINABLE", { message: "token is no token of a room", cause });
+    throw new AppError("ROOM_NOT_JOINABLE", { message: "token is not a room token", cause });
   }
 }

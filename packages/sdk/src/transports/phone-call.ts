@@ -98,7 +98,7 @@ class CarrierCall implements PhoneCall {
     const account = this.#rest(what);
     if (this.#asksAboutTransfers && callbackUrl === undefined)
       throw new AppError("CARRIER_REFUSED", {
-        message: `${this.#record.title} asks a public address of ours what a transferred call is to do: start the runner with --proxy`,
+        message: `${this.#record.title} needs a public URL of this runner to transfer calls: start it with --proxy`,
       });
     const order = { to: callee.data, callerId, callbackUrl: callbackUrl ?? "" };
     this.#options.leaving("transferred");

@@ -26,7 +26,7 @@ export function createInvitations(clientUrl: string, guestTokens: readonly strin
         throw new AppError("ROOM_REFUSED", {
           message:
             guestTokens.length === 0
-              ? "This session can invite nobody: its room is Daily's, a caller's or another session's"
+              ? "This session cannot invite participants: its room belongs to Daily, a caller or another session"
               : `All ${guestTokens.length} invitations of this session are given away`,
         });
       return { roomUrl: clientUrl, url: clientUrl, token };
@@ -42,6 +42,6 @@ export function setRoomAccess(args: RoomArguments, access: RoomAccess): void {
 
 export function roomAccessOf(args: RoomArguments): RoomAccess {
   const access = accessOfArguments.get(args);
-  if (!access) throw new TypeError("createTransport() wants the arguments object that bot() was given");
+  if (!access) throw new TypeError("createTransport() needs the arguments object that bot() was given");
   return access;
 }

@@ -26,11 +26,11 @@ export interface RoomPeopleOptions {
   hear(samples: Int16Array, sampleRateHz: number): void;
   receive(message: unknown): void;
   /** Called when the first person has joined, and when the last one has left. */
-  met(isSomebodyThere: boolean): void;
+  met(hasPerson: boolean): void;
 }
 
 interface Known extends RoomParticipant {
-  ear: AudioInputSource | undefined;
+  ownInput: AudioInputSource | undefined;
 }
 
 export function openRoomPeople(options: RoomPeopleOptions): RoomPeople {
@@ -48,7 +48,7 @@ class ListenedPeople implements RoomPeople {
   readonly #known = new Map<string, Known>();
   readonly #streams = new Map<RemoteTrack, ReadableStreamDefaultReader<AudioFrame>>();
   readonly #mixer;
-  #isSomebodyThere = false;
+  #hasPerson = false;
   readonly #isBot = (participant: RemoteParticipant): boolean =>
     participant.kind === this.#ParticipantKind.AGENT;
   // These run in events of native code: an exception of a bot's listener must end its own session only.
@@ -117,7 +117,7 @@ class ListenedPeople implements RoomPeople {
   close(): void {
     for (const reader of this.#streams.values()) void reader.cancel().catch(() => undefined);
     this.#streams.clear();
-    for (const { ear } of this.#known.values()) ear?.end();
+    for (const { ownInput } of this.#known.values()) ownInput?.end();
   }
 
   // Another bot is heard only on request, since two bots that hear each other would talk forever.
@@ -131,7 +131,7 @@ class ListenedPeople implements RoomPeople {
     const { identity } = participant;
     const before = this.#known.get(identity);
     if (before) return before;
-    const ear =
+    const ownInput =
       this.#options.parts.hear === "each"
         ? createAudioInput({
             sampleRateHz: this.#inputHz,
@@ -148,8 +148,8 @@ class ListenedPeople implements RoomPeople {
       get attributes() {
         return participant.attributes;
       },
-      audioIn: ear?.input,
-      ear,
+      audioIn: ownInput?.input,
+      ownInput,
     };
     this.#known.set(identity, person);
     this.#listeners.emit("participant-joined", person);
@@ -162,22 +162,22 @@ class ListenedPeople implements RoomPeople {
     if (!person) return;
     this.#known.delete(participant.identity);
     this.#mixer.remove(participant.identity);
-    person.ear?.end();
+    person.ownInput?.end();
     this.#listeners.emit("participant-left", person);
     this.#look();
   };
 
   #look(): void {
     const now = [...this.#known.values()].some((person) => !person.isBot);
-    if (now === this.#isSomebodyThere) return;
-    this.#isSomebodyThere = now;
+    if (now === this.#hasPerson) return;
+    this.#hasPerson = now;
     this.#options.met(now);
   }
 
   async #listen(track: RemoteTrack, participant: RemoteParticipant): Promise<void> {
     const person = this.#knownOf(participant);
-    if (!this.#isHeard(person) && !person.ear) return;
-    const filter = person.ear && (await this.#options.parts.openFilter());
+    if (!this.#isHeard(person) && !person.ownInput) return;
+    const filter = person.ownInput && (await this.#options.parts.openFilter());
     const format = { sampleRate: this.#inputHz, numChannels: 1, frameSizeMs: FRAME_MS };
     const stream: AudioStream = new this.#options.livekit.AudioStream(track, format);
     const reader = (stream as unknown as ReadableStream<AudioFrame>).getReader();
@@ -185,7 +185,7 @@ class ListenedPeople implements RoomPeople {
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       const { data } = next.value;
       if (this.#isHeard(person)) this.#mixer.push(person.identity, data);
-      person.ear?.push(filter ? filter.process(data) : data, this.#inputHz);
+      person.ownInput?.push(filter ? filter.process(data) : data, this.#inputHz);
     }
     await filter?.dispose();
   }

@@ -13,6 +13,7 @@ import { dialOut } from "./dial-out.ts";
 import { roomAccessOf } from "./room-access.ts";
 import { isRtvi, openRoomPeople } from "./room-people.ts";
 import { waitFor } from "./wait-for.ts";
+import { messageOf } from "../message-of.ts";
 
 const OPUS_RATES_HZ = [8_000, 12_000, 16_000, 24_000, 48_000];
 const BEST_RATE_HZ = 48_000;
@@ -59,7 +60,7 @@ class JoinedRoom implements RoomConnection {
   readonly #send;
   #generation = 0;
   #isClosing = false;
-  #lonely: NodeJS.Timeout | undefined; // runs while no person is in the room
+  #emptyTimer: NodeJS.Timeout | undefined; // runs while no person is in the room
   readonly #playout;
   readonly #people;
   readonly transport;
@@ -96,13 +97,13 @@ class JoinedRoom implements RoomConnection {
       receive: (message) => {
         if (!this.#access.isStandIn || !isRtvi(message)) this.#receive(message);
       },
-      met: (isSomebodyThere) => {
-        clearTimeout(this.#lonely);
-        this.#emit(isSomebodyThere ? "client-connected" : "client-disconnected");
-        if (isSomebodyThere) parts.hooks.connected();
+      met: (hasPerson) => {
+        clearTimeout(this.#emptyTimer);
+        this.#emit(hasPerson ? "client-connected" : "client-disconnected");
+        if (hasPerson) parts.hooks.connected();
         // A client that reconnects leaves and joins again, as does a reloaded page.
         else if (!parts.stay)
-          this.#lonely = setTimeout(() => parts.hooks.ended("client-left"), parts.departureTimeoutMs);
+          this.#emptyTimer = setTimeout(() => parts.hooks.ended("client-left"), parts.departureTimeoutMs);
       },
     });
     this.transport = assembleTransport(args, parts, this.#createWire());
@@ -114,7 +115,10 @@ class JoinedRoom implements RoomConnection {
       if (!this.#isClosing) parts.hooks.ended("client-lost"); // the room was closed, or its server is gone for good
     });
     if (this.#access.connectDeadlineMs !== undefined)
-      this.#lonely = setTimeout(() => parts.hooks.ended("never-connected"), this.#access.connectDeadlineMs);
+      this.#emptyTimer = setTimeout(
+        () => parts.hooks.ended("never-connected"),
+        this.#access.connectDeadlineMs,
+      );
   }
 
   #createWire(): Wire {
@@ -132,7 +136,7 @@ class JoinedRoom implements RoomConnection {
       },
       close: async () => {
         this.#isClosing = true;
-        clearTimeout(this.#lonely);
+        clearTimeout(this.#emptyTimer);
         this.#playout.stop();
         this.#people.close();
         await this.#sound.close();
@@ -169,7 +173,7 @@ async function join(livekit: LiveKitClient, { room, args, source }: Joining): Pr
   const publish = new livekit.TrackPublishOptions();
   publish.source = livekit.TrackSource.SOURCE_MICROPHONE;
   const self = room.localParticipant;
-  if (!self) throw new Error("The room was left while the bot came in");
+  if (!self) throw new Error("The room was closed while the bot was joining");
   await waitFor(self.publishTrack(track, publish), wait);
 }
 
@@ -212,8 +216,6 @@ function createSender(room: Room, log: TransportParts["hooks"]["log"]): (message
       return log.warn({ bytes: bytes.length, maxBytes: MESSAGE_MAX_BYTES }, "message too large, not sent");
     before = before
       .then(() => room.localParticipant?.publishData(bytes, { reliable: true }))
-      .catch((error: unknown) =>
-        log.debug({ reason: error instanceof Error ? error.message : String(error) }, "message not sent"),
-      );
+      .catch((error: unknown) => log.debug({ reason: messageOf(error) }, "message not sent"));
   };
 }

@@ -61,6 +61,6 @@ export function attachHooks(args: RunnerArguments, hooks: SessionHooks): void {
 
 export function hooksOf(args: RunnerArguments): SessionHooks {
   const hooks = hooksOfArguments.get(args);
-  if (!hooks) throw new TypeError("createTransport() wants the arguments object that bot() was given");
+  if (!hooks) throw new TypeError("createTransport() needs the arguments object that bot() was given");
   return hooks;
 }

@@ -206,7 +206,7 @@ class CarrierSocket {
     const { carrier } = this.#stream;
     this.#parts.hooks.log.warn(
       { carrier, bytes, maxBytes: MESSAGE_MAX_CHARS },
-      "message of the carrier left out, it is too large",
+      "carrier message too large, ignored",
     );
   }
 

@@ -142,7 +142,8 @@ class FrameSocket {
     if (frame.kind === "interruption") return this.#onInterruption();
     if (frame.kind !== "audio") return undefined;
     if (frame.audio.length > limits.audioFrameBytes) throw new FrameError("The audio frame is too large");
-    if (!isAudioRate(frame.sampleRateHz)) throw new FrameError("The audio frame has an odd sample rate");
+    if (!isAudioRate(frame.sampleRateHz))
+      throw new FrameError("The audio frame has an unsupported sample rate");
     return this.#audioIn.push(pcmSamples(frame.audio, frame.channels), frame.sampleRateHz);
   }
 

@@ -168,7 +168,7 @@ async function openingOf(
 function refuseCall(server: SessionHost, socket: WebSocket, error: unknown): void {
   const isRefusal = error instanceof CarrierError || isAppError(error);
   if (isRefusal) server.log.warn({ reason: error.message.slice(0, LOGGED_MAX_CHARS) }, "call refused");
-  else server.log.error({ err: error }, "call could not be taken");
+  else server.log.error({ err: error }, "taking the call failed");
   socket.close(1008, isRefusal ? closeReason(error.message) : "");
 }
 

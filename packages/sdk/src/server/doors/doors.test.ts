@@ -24,5 +24,5 @@ test("a session whose door fails to begin it is over", async () => {
   await once(session.signal, "abort");
   await session.end("stopped");
   assert.equal(session.signal.reason.reason, "never-connected");
-  assert.deepEqual(messages(), ["session could not begin", "session ended"]);
+  assert.deepEqual(messages(), ["beginning the session failed", "session ended"]);
 });

@@ -31,7 +31,7 @@ export function beginSession(server: SessionHost, session: Session, connect: Con
   doorOf(session.transport)
     .begin?.(server, session, connect)
     .catch((error: unknown) => {
-      session.log.error({ err: error }, "session could not begin");
+      session.log.error({ err: error }, "beginning the session failed");
       void session.end("never-connected");
     });
 }

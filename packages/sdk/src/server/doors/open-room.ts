@@ -80,7 +80,7 @@ export function clientIn(session: Session, room: Pick<RoomOfSession, "roomName" 
     close() {
       closing ??= room
         .close()
-        .catch((error: unknown) => session.log.warn({ err: error }, "room could not be closed"));
+        .catch((error: unknown) => session.log.warn({ err: error }, "closing the room failed"));
     },
     closed: async () => closing,
   };

@@ -1,9 +1,9 @@
 import { AppError, requestedTransport, type Invitation, type StartRequest } from "@vocalhost/protocol";
-import type { FastifyRequest } from "fastify";
-import { mountDialIn } from "./dial-in.ts";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { z } from "zod";
 import type { Door, SessionHost } from "./door.ts";
-import { emptyRoom } from "./empty-room.ts";
 import { clientIn, invitationsOf, openRoom, runInRoom, type RoomOpening } from "./open-room.ts";
+import type { CallReader } from "./room-maker.ts";
 
 /** Paths that redirect a browser to a new room. */
 const OPEN_PATHS = { "/room": "room", "/livekit": "livekit", "/daily": "daily" } as const;
@@ -82,4 +82,83 @@ function requireOwnVisit(request: FastifyRequest): void {
     message:
       "This address starts a bot, so links of other pages do not open it. Type it into the address bar.",
   });
+}
+
+interface WebhookRequest {
+  Body: string | undefined;
+}
+
+const WEBHOOK_MAX_BYTES = 64 * 1024;
+const CALLS_REMEMBERED_MAX = 1_000; // carriers repeat a delivery within minutes
+
+/** Takes calls that arrive through a room's provider: the bot joins the room with the call's data. */
+function mountDialIn(server: SessionHost): void {
+  const readers = server.rooms?.calls;
+  if (!readers) return;
+  const calls = new Map<string, object>();
+  void server.app.register(async (scope: FastifyInstance) => {
+    scope.removeAllContentTypeParsers();
+    // Signatures cover the exact bytes of the body.
+    scope.addContentTypeParser(
+      "*",
+      { parseAs: "string", bodyLimit: WEBHOOK_MAX_BYTES },
+      (_request, body, done) => done(null, body),
+    );
+    const options = { config: { webhook: true } };
+    for (const [path, read] of [
+      ["/daily-dialin-webhook", readers.daily],
+      ["/livekit-webhook", readers.livekit],
+    ] as const)
+      scope.post<WebhookRequest>(path, options, (request) => takeCall(server, request, { calls, read }));
+  });
+}
+
+async function takeCall(
+  server: SessionHost,
+  request: FastifyRequest<WebhookRequest>,
+  { calls, read }: { calls: Map<string, object>; read: CallReader },
+): Promise<object> {
+  const call = await read({ rawBody: request.body ?? "", headers: request.headers });
+  if (!call) return { status: "OK" };
+  const known = calls.get(call.callId);
+  if (known) return known;
+  remember(calls, call.callId, { status: "OK" }); // remembered while its room is being created, too
+  try {
+    const { body, callData, open } = call;
+    const { room } = await openRoom(server, { body, callData, make: (_rooms, id) => open(id) });
+    remember(calls, call.callId, room.answer);
+    return room.answer;
+  } catch (error) {
+    calls.delete(call.callId);
+    throw error;
+  }
+}
+
+function remember(calls: Map<string, object>, callId: string, answer: object): void {
+  calls.set(callId, answer);
+  const [oldest] = calls.keys();
+  if (calls.size > CALLS_REMEMBERED_MAX && oldest !== undefined) calls.delete(oldest);
+}
+
+const Participants = z.object({ participants: z.array(z.object({ identity: z.string() })) });
+const CALL_MS = 3_000;
+
+/** Removes all participants from a room with the bot's own token; LiveKit then closes the room. */
+async function emptyRoom(room: { roomUrl: string; roomName: string; token: string }): Promise<void> {
+  const signal = AbortSignal.timeout(CALL_MS);
+  const call = async (method: string, body: object): Promise<unknown> => {
+    const response = await fetch(
+      `${room.roomUrl.replace(/^ws/, "http")}/twirp/livekit.RoomService/${method}`,
+      {
+        method: "POST",
+        headers: { authorization: `Bearer ${room.token}`, "content-type": "application/json" },
+        body: JSON.stringify({ room: room.roomName, ...body }),
+        signal,
+      },
+    );
+    if (!response.ok && response.status !== 404) throw new Error(`${method} was answered ${response.status}`);
+    return response.json();
+  };
+  const { participants } = Participants.parse(await call("ListParticipants", {}));
+  await Promise.all(participants.map(({ identity }) => call("RemoveParticipant", { identity })));
 }

@@ -4,7 +4,7 @@ import { heardText, type Speech, type TextPiece } from "./heard-text.ts";
 import type { Subtitles } from "./subtitles.ts";
 
 /** Plays one stretch of speech after another, text and sound, and knows how much of it was heard. */
-export interface Mouth {
+export interface SpeechPlayer {
   /** False: text is shown only. */
   isAudible: boolean;
   /** Whether all sound of the current speech has arrived, and some is still to be heard. */
@@ -19,10 +19,10 @@ export interface Mouth {
   pause(): void;
   resume(): void;
   close(): void;
-  on<E extends keyof MouthEvents>(event: E, listener: (...about: MouthEvents[E]) => void): void;
+  on<E extends keyof SpeechPlayerEvents>(event: E, listener: (...about: SpeechPlayerEvents[E]) => void): void;
 }
 
-export interface MouthEvents {
+export interface SpeechPlayerEvents {
   /** Emitted with the first audible sound of a speech. */
   started: [];
   finished: [Heard];
@@ -52,14 +52,14 @@ interface CurrentSpeech extends Speech {
 const WAITING_MAX_MS = 60_000;
 const PROGRESS_MS = 100;
 
-export function createMouth(transport: Transport, subtitles: Subtitles): Mouth {
-  return new AgentMouth(transport, subtitles);
+export function createSpeechPlayer(transport: Transport, subtitles: Subtitles): SpeechPlayer {
+  return new QueuedSpeechPlayer(transport, subtitles);
 }
 
-class AgentMouth implements Mouth {
+class QueuedSpeechPlayer implements SpeechPlayer {
   readonly #transport: Transport;
   readonly #subtitles: Subtitles;
-  readonly #events = new EventEmitter<MouthEvents>();
+  readonly #events = new EventEmitter<SpeechPlayerEvents>();
   #current: CurrentSpeech | undefined;
   #isSounding = false;
   #following: NodeJS.Timeout | undefined;
@@ -141,7 +141,10 @@ class AgentMouth implements Mouth {
     this.#transport.audioOut.off("stopped", this.#onStopped);
   }
 
-  on<E extends keyof MouthEvents>(event: E, listener: (...about: MouthEvents[E]) => void): void {
+  on<E extends keyof SpeechPlayerEvents>(
+    event: E,
+    listener: (...about: SpeechPlayerEvents[E]) => void,
+  ): void {
     this.#events.on(event, listener as never);
   }
 

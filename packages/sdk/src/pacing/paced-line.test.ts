@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { WebSocket } from "ws";
 import { within } from "../../../../testing/wait.ts";
-import { webSocketFrame } from "./web-socket-frame.ts";
+import { webSocketFrame } from "./paced-line.ts";
 
 const GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"; // RFC 6455, 1.3
 

@@ -1,10 +1,10 @@
 import type { AudioFrame } from "@vocalhost/audio";
-import { limitWait } from "./limit-waits.ts";
+import { withTimeout } from "./timeouts.ts";
 import { ServiceFailure } from "./service-failure.ts";
 import type { SpeechToText, SpeechToTextStream } from "./services.ts";
-import { untilItWorks } from "./until-it-works.ts";
+import { retry } from "./retry.ts";
 
-export interface HearAgainOptions {
+export interface ReplayingTranscriberOptions {
   stt: SpeechToText;
   sampleRateHz: number;
   limitMs: number;
@@ -19,19 +19,19 @@ interface Opened {
 }
 
 /** Wraps a transcriber: keeps audio until its text is known, and replays it to a new stream when one fails. */
-export function hearAgain(options: HearAgainOptions): SpeechToTextStream {
+export function createReplayingTranscriber(options: ReplayingTranscriberOptions): SpeechToTextStream {
   return new ReplayingTranscriber(options);
 }
 
 class ReplayingTranscriber implements SpeechToTextStream {
-  readonly #options: HearAgainOptions;
+  readonly #options: ReplayingTranscriberOptions;
   #opened: Opened | undefined;
   #pieces: AudioFrame[] = []; // since the last flush
   #again: Promise<unknown> = Promise.resolve(); // one stretch at a time
   readonly #asFailure = (error: unknown): ServiceFailure =>
     new ServiceFailure("stt", this.#options.stt, error);
 
-  constructor(options: HearAgainOptions) {
+  constructor(options: ReplayingTranscriberOptions) {
     this.#options = options;
     this.#open().then(this.#adopt, (error: unknown) => {
       if (!options.signal.aborted) options.failed(this.#asFailure(error), false);
@@ -53,7 +53,7 @@ class ReplayingTranscriber implements SpeechToTextStream {
       this.#again = asked.catch(() => undefined);
       return asked;
     };
-    return untilItWorks(attempt, {
+    return retry(attempt, {
       limitMs: this.#options.limitMs,
       signal: this.#options.signal,
       asFailure: this.#asFailure,
@@ -68,7 +68,7 @@ class ReplayingTranscriber implements SpeechToTextStream {
   async #open(): Promise<Opened> {
     const over = new AbortController();
     let stream: SpeechToTextStream | undefined;
-    const opening = await limitWait(
+    const opening = await withTimeout(
       (async () =>
         this.#options.stt.open({
           sampleRateHz: this.#options.sampleRateHz,
@@ -110,7 +110,7 @@ class ReplayingTranscriber implements SpeechToTextStream {
 
   async #ask(of: Opened): Promise<string> {
     try {
-      return await limitWait((async () => of.stream.flush())(), this.#options);
+      return await withTimeout((async () => of.stream.flush())(), this.#options);
     } catch (error) {
       this.#drop(of);
       throw error;

@@ -1,6 +1,6 @@
 import type { ServiceFailure } from "./service-failure.ts";
 
-export interface UntilItWorksOptions {
+export interface RetryOptions {
   /** Longest wait for a service. The pauses between attempts and the time until giving up follow from it. */
   limitMs: number;
   signal: AbortSignal;
@@ -12,12 +12,12 @@ export interface UntilItWorksOptions {
   failed(failure: ServiceFailure, isOutage: boolean): void;
 }
 
-export const GIVES_UP_AFTER = 15; // times the limit: about a minute, after which callers have hung up
+export const GIVE_UP_AFTER_LIMITS = 15; // times the limit: about a minute, after which callers have hung up
 
 /** Retries an operation at once after its first failure, then with growing pauses. Rejects with the last failure. */
-export async function untilItWorks<T>(attempt: () => Promise<T>, options: UntilItWorksOptions): Promise<T> {
+export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { limitMs, signal } = options;
-  const giveUpAtMs = performance.now() + GIVES_UP_AFTER * limitMs;
+  const giveUpAtMs = performance.now() + GIVE_UP_AFTER_LIMITS * limitMs;
   for (let count = 1; ; count += 1) {
     try {
       return await attempt();
@@ -27,15 +27,15 @@ export async function untilItWorks<T>(attempt: () => Promise<T>, options: UntilI
       const isLast = failure.isForGood || performance.now() > giveUpAtMs || !(options.mayRetry?.() ?? true);
       options.failed(failure, isLast || count > 1);
       if (isLast) throw failure;
-      await pauseBefore(count, options);
+      await backOff(count, options);
     }
   }
 }
 
 /** Waits before the next attempt: not after the first failure, then longer each time. */
-export async function pauseBefore(
+export async function backOff(
   failures: number,
-  { limitMs, signal }: Pick<UntilItWorksOptions, "limitMs" | "signal">,
+  { limitMs, signal }: Pick<RetryOptions, "limitMs" | "signal">,
 ): Promise<void> {
   if (failures < 2) return;
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-export interface LimitWaitsOptions {
+export interface TimeoutOptions {
   limitMs: number;
   signal: AbortSignal;
 }
@@ -7,15 +7,15 @@ export interface LimitWaitsOptions {
  * Passes on the items of a source, and throws when none arrives within the limit. The source's signal is then
  * aborted.
  */
-export async function* limitWaits<T>(
+export async function* withTimeouts<T>(
   open: (signal: AbortSignal) => AsyncIterable<T>,
-  options: LimitWaitsOptions,
+  options: TimeoutOptions,
 ): AsyncGenerator<T, void> {
   const over = new AbortController();
   const source = open(AbortSignal.any([options.signal, over.signal]))[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const next = await limitWait(source.next(), options);
+      const next = await withTimeout(source.next(), options);
       if (next.done) return;
       yield next.value;
     }
@@ -26,7 +26,7 @@ export async function* limitWaits<T>(
 }
 
 /** Waits for a service up to the limit. */
-export async function limitWait<T>(promise: Promise<T>, { limitMs, signal }: LimitWaitsOptions): Promise<T> {
+export async function withTimeout<T>(promise: Promise<T>, { limitMs, signal }: TimeoutOptions): Promise<T> {
   const { promise: givenUp, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => reject(signal.reason as Error);
   if (signal.aborted) onAbort();

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test, type TestContext } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { openSocketPair } from "../testing/socket-pair.ts";
-import { watchSocket } from "./watch-socket.ts";
+import { openSocketPair } from "../../testing/socket-pair.ts";
+import { watchSocket } from "./socket-client.ts";
 
 test("a client that answers pings stays", async (context) => {
   const nextPing = intervals(context);
