@@ -50,7 +50,7 @@ test("a listener may take itself off while it is called", () => {
   assert.deepEqual(heard, ["once", "always", "always"]);
 });
 
-test("what a listener throws reaches whoever emits", () => {
+test("an exception of a listener reaches the emitter", () => {
   const listeners = createListeners<Events>();
   listeners.on("left", () => {
     throw new Error("no");

@@ -110,7 +110,7 @@ describe("a conversation", { concurrency: 3 }, () => {
     await talk.happened(/^bot: Fine/);
   });
 
-  test("who speaks on before an answer was heard has said one thing", async () => {
+  test("a user who continues before an answer was heard has said one thing", async () => {
     await using talk = await openTalk({
       phrases,
       answer: () => "Of course.",

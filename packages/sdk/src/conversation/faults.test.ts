@@ -136,7 +136,7 @@ async function silenceIn(t: TestContext, stage: Stage, fault: Fault): Promise<vo
   assert.ok(silenceMs < patientMs(SILENCE_MAX_MS) / size(1, 3), `${silenceMs} ms of silence`);
 }
 
-describe("a service that goes wrong leaves nobody in silence", { concurrency: 10 }, () => {
+describe("a failing service leaves no caller in silence", { concurrency: 10 }, () => {
   for (const [stage, fault] of FAULTS)
     for (let round = 1; round <= size(1, 5); round += 1)
       test(`${stage} ${fault} ${round}`, (t) => silenceIn(t, stage, fault));

@@ -86,7 +86,7 @@ function beforeTelevision(): Int16Array {
   });
 }
 
-test("a television does not hold a turn open, unless nobody listens for loudness", async () => {
+test("a television does not hold a turn open, unless the volume gate is off", async () => {
   const detector = createVoiceActivityDetector({ sampleRateHz: RATE_HZ });
   const gated = await hear(beforeTelevision(), gateVolume(detector, { sampleRateHz: RATE_HZ }));
   detector.free();
@@ -131,7 +131,7 @@ test("pauses are parts of a turn until one is long enough", async () => {
   assert.ok(Math.abs(writtenMs - 1_700) <= 60, `${writtenMs} ms were sent`);
 });
 
-test("who speaks on is remembered, also when the turn had been ended", async () => {
+test("continued speech is remembered, also when the turn had been ended", async () => {
   const spokeOn: number[] = [];
   const judge: EndOfTurn = { silenceMs: () => 300, spokeOn: (ms) => void spokeOn.push(ms) };
   const { turns } = await hear(...written("....xxxxx..xxxxx......xxxxx......"), judge);
@@ -140,7 +140,7 @@ test("who speaks on is remembered, also when the turn had been ended", async () 
   assert.ok(Math.abs(spokeOn[0]! - 200) <= 40 && Math.abs(spokeOn[1]! - 600) <= 60, spokeOn.join());
 });
 
-test("who sends nothing for long has stopped; a stall of our own is no silence", async (context) => {
+test("a client that sends nothing for long has stopped; a stall of this process is no silence", async (context) => {
   context.mock.timers.enable({ apis: ["setInterval"] });
   const look = async (times: number): Promise<void> => {
     for (let at = 0; at < times; at += 1) {

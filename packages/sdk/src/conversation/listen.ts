@@ -90,13 +90,13 @@ export function listen(options: ListenOptions): Listening {
 
 class TurnListener implements Listening {
   readonly #options: ListenOptions;
-  readonly #sampleRateHz;
+  readonly #sampleRateHz: number;
   readonly #tracker: SpeechTracker;
   readonly #near = new NearTalker();
   readonly #history = createSampleHistory();
-  readonly #frames;
+  readonly #frames: AsyncIterator<AudioFrame>;
   #turn: Turn | undefined;
-  #lastFrameAtMs;
+  #lastFrameAtMs: number;
   #ticksWithoutFrame = 0;
   #pauseMs = 0;
   #lastEndedAtMs = Number.NEGATIVE_INFINITY;

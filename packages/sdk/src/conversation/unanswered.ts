@@ -1,6 +1,6 @@
 import { samplesIn } from "@vocalhost/audio";
 import { createSampleHistory } from "../speech/sample-history.ts";
-import { createSpeechTracker } from "../speech/speech-tracker.ts";
+import { createSpeechTracker, type SpeechTracker } from "../speech/speech-tracker.ts";
 import type { VoiceActivity } from "../speech/voice-activity.ts";
 
 /** Speech and requests that a speech model has not answered yet. */
@@ -54,8 +54,8 @@ export function createUnanswered(options: UnansweredOptions): Unanswered {
 
 class UnansweredSpeech implements Unanswered {
   readonly #options: UnansweredOptions;
-  readonly #windowMs;
-  readonly #tracker;
+  readonly #windowMs: number;
+  readonly #tracker: SpeechTracker;
   readonly #history = createSampleHistory();
   #from: number | undefined; // where the unanswered speech begins
   #beganAt = 0; // where the last speech began

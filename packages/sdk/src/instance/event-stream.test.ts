@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { until } from "../../../../testing/wait.ts";
 import { createEventStream } from "./event-stream.ts";
 
-test("what nobody acts on is told together, and not before what somebody does", async () => {
+test("minor changes are published together, and not before important ones", async () => {
   const events = createEventStream(() => undefined);
   await using app = Fastify();
   app.get("/", (_request, reply) => events.open(reply, status(0)));

@@ -33,7 +33,7 @@ test("a bot that ignores the deadline ends with its process", async () => {
   assert.equal(events.seen.at(-1)?.session?.exit?.reason, "deadline");
 });
 
-test("a session nobody comes to is over after its deadline", async () => {
+test("a session without a client is over after its deadline", async () => {
   await using instance = spawnInstance({ bot: WAITING_BOT });
   const id = randomUUID();
   await instance.start(id, { connectDeadlineMs: 200 });
@@ -57,7 +57,7 @@ test("a killed instance leaves a sign of how far it came", async () => {
   assert.equal(instance.exitRecord(id), undefined);
 });
 
-test("an idle instance nobody listens to ends itself; a listened-to one stays", async () => {
+test("an idle instance without a listener ends itself; one with a listener stays", async () => {
   await using alone = spawnInstance({ bot: WAITING_BOT, variables: { aloneMs: "600" } });
   await using kept = spawnInstance({ bot: WAITING_BOT, variables: { aloneMs: "600" } });
   const events = await kept.events();
@@ -125,7 +125,7 @@ test("what a bot lets slip ends its session with a reason", async () => {
   assert.match(instance.output(), /slipped/);
 });
 
-test("losing whoever reads the output ends nothing", async () => {
+test("losing the reader of the output ends nothing", async () => {
   await using instance = spawnInstance({
     bot: `
       export async function bot({ signal, websocket }) {

@@ -78,7 +78,7 @@ test("an older controller is not listened to", async () => {
   assert.equal((await instance.status()).epoch, 6);
 });
 
-test("nobody gets in without the token", async () => {
+test("requests without the token are refused", async () => {
   await using instance = spawnInstance({
     bot: `
       import { app } from "vocalhost/runner";

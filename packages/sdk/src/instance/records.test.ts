@@ -38,7 +38,7 @@ test("a termination message is the newest record, in the bytes that a cluster ke
   await assert.rejects(records.exit({ ...exit, reason: "x".repeat(TERMINATION_MESSAGE_BYTES) }), RangeError);
 });
 
-test("an instance says that it is ready with its token, and goes on when nobody is there", async () => {
+test("an instance says that it is ready with its token, and continues without an answer", async () => {
   using file = temporaryFile();
   const server = createServer((_request, response) => response.writeHead(204).end());
   server.listen(0, "127.0.0.1");

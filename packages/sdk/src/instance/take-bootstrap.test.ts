@@ -77,7 +77,7 @@ test("what is handed over on standard input is the bot's environment, and files 
   assert.deepEqual(readdirSync(place.sharedFiles).sort(), Object.values(sharedFileNames).sort());
 });
 
-test("an instance nobody hands anything to ends, and says why", async () => {
+test("an instance without a bootstrap payload ends, and says why", async () => {
   using place = makePlace("export async function bot() {}");
   const child = place.spawn(undefined);
   assert.deepEqual(await within(once(child, "exit"), 20_000, "exit"), [1, null]);

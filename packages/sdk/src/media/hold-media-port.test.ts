@@ -36,7 +36,7 @@ test("a held port answers whether it is reached, and is free at once when it is 
   using _again = await openSocket(port);
 });
 
-test("a port of somebody on one address only is taken as well", async () => {
+test("a port in use on a single address counts as taken", async () => {
   using taken = await openSocket();
   await assert.rejects(holdMediaPort(taken.port), /another program uses it/);
 });

@@ -77,7 +77,7 @@ class SessionMedia implements MediaConnection {
   #reportedMs = -Infinity;
   readonly #bornMs = performance.now();
   #awakeMs = this.#bornMs;
-  readonly #watchdog;
+  readonly #watchdog: NodeJS.Timeout;
 
   constructor(options: MediaConnectionOptions) {
     this.#options = options;

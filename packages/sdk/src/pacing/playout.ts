@@ -1,6 +1,6 @@
-import { createResampler, samplesIn } from "@vocalhost/audio";
-import { createPacer, type PacerOptions } from "./pacer.ts";
-import { createPlayoutQueue } from "./playout-queue.ts";
+import { createResampler, samplesIn, type Resampler } from "@vocalhost/audio";
+import { createPacer, type Pacer, type PacerOptions } from "./pacer.ts";
+import { createPlayoutQueue, type PlayoutQueue } from "./playout-queue.ts";
 
 /** Plays queued audio in real time, in equal chunks, and can drop it at once. */
 export interface Playout {
@@ -58,8 +58,8 @@ class PacedPlayout implements Playout {
   readonly #nowMs: () => number;
   readonly #chunkSamples: number;
   readonly #rewindChunks: number;
-  readonly #queue;
-  readonly #toWire;
+  readonly #queue: PlayoutQueue;
+  readonly #toWire: Resampler;
   #playedBefore = 0;
   #speaking = false;
   #idleMs = 0;
@@ -69,7 +69,7 @@ class PacedPlayout implements Playout {
   #sent: Int16Array[] = [];
   #heldUntilMs = -Infinity; // when the other side will have played everything sent
   #isUnfinished = false; // the resampler still holds the last samples
-  readonly #pacer;
+  readonly #pacer: Pacer;
 
   constructor(options: PlayoutOptions) {
     this.#options = options;

@@ -78,7 +78,7 @@ test("a socket that does not read is told of, and can be let go", async () => {
   await once(pair.server, "close");
 });
 
-test("what still arrives at a socket that is being closed harms nobody", async () => {
+test("data that arrives at a closing socket does no harm", async () => {
   for (let at = 0; at < 20; at += 1) {
     await using pair = await openSocketPair();
     takeOver(pair.server);
@@ -90,7 +90,7 @@ test("what still arrives at a socket that is being closed harms nobody", async (
 });
 
 // Descriptors are reused by the next connection: a write to a closed one would reach another call.
-test("nobody hears another's voice, however sockets come and go", async () => {
+test("voices never reach the wrong call, however sockets come and go", async () => {
   let lastVoice = 0;
   async function call(): Promise<void> {
     await using pair = await openSocketPair();

@@ -9,7 +9,7 @@ import {
 } from "../conversation/speech-model.ts";
 import { requireKey, serviceUrl } from "./config.ts";
 import { bytesOf, pcmFrom } from "./request.ts";
-import { openServiceSocket } from "./service-socket.ts";
+import { openServiceSocket, type ServiceSocket } from "./service-socket.ts";
 
 export { ServiceError } from "./request.ts";
 
@@ -71,7 +71,7 @@ class GeminiSession implements SpeechModelSession {
   #heard = ""; // the user's transcript, in pieces
   #isUserTurn = false;
   readonly #cancelled = new Set<string>(); // calls whose results must be sent as text
-  readonly #socket;
+  readonly #socket: ServiceSocket;
 
   constructor(options: { url: string; model: string; voice: string }, session: SpeechModelOptions) {
     this.#session = session;

@@ -7,7 +7,7 @@ import {
 import type { AudioFrame } from "@vocalhost/audio";
 import type { Message, ToolMessage } from "../conversation/services.ts";
 import { bytesOf, pcmFrom, ServiceError } from "./request.ts";
-import { openServiceSocket } from "./service-socket.ts";
+import { openServiceSocket, type ServiceSocket } from "./service-socket.ts";
 
 export interface RealtimeOptions {
   /** @default gpt-realtime */
@@ -63,7 +63,7 @@ class OpenaiSession implements SpeechModelSession {
   #isResponding = false;
   #isCancelled = false; // the rest of the response is ignored
   #calls: { type: "tool-call"; id: string; name: string; arguments: string }[] = [];
-  readonly #socket;
+  readonly #socket: ServiceSocket;
 
   constructor(
     account: { apiKey: string; baseUrl: string },

@@ -118,7 +118,7 @@ test("the client application's request is answered under its id", () => {
   ]);
 });
 
-test("a request nobody listens to is refused instead of timing out", () => {
+test("a request without a listener is refused instead of timing out", () => {
   const { receive, sent } = start();
   receive({ id: "1", type: "client-message", data: { t: "add" } });
   assert.deepEqual(types(sent), ["error-response"]);
@@ -154,7 +154,7 @@ test("what clients send reaches the bot", () => {
   });
 });
 
-test("a deprecated message nobody listens to is unsupported", () => {
+test("a deprecated message without a listener is unsupported", () => {
   const { receive, sent } = start();
   receive({ id: "1", type: "append-to-context", data: { role: "user", content: "x" } });
   assert.deepEqual(sent[0]?.data, { error: "Unsupported type append-to-context" });

@@ -127,8 +127,8 @@ export function createRtviSession(options: RtviSessionOptions): RtviEndpoint {
 class RtviExchange implements RtviEndpoint {
   readonly #options: RtviSessionOptions;
   readonly #listeners = createListeners<RtviEvents>();
-  #botIsReady;
-  readonly #capabilities;
+  #botIsReady: boolean;
+  readonly #capabilities: { capabilities?: BotCapabilities };
   readonly #waitingClients: { id: string; version: string }[] = []; // greetings not yet answered
   #clientIsOld = false;
   readonly session: RtviSession = {

@@ -12,7 +12,7 @@ test("an error that cannot be read costs no more than itself", () => {
   assert.match(lines.join(""), /^\d\d:\d\d:\d\d error bot failed\n$/);
 });
 
-test("an output that takes nothing fails nobody", () => {
+test("a closed output causes no failure", () => {
   const { log } = createRuntimeLog(() => assert.fail("no"));
   log.child({ sessionId: "a" }).info({}, "session started");
 });

@@ -70,7 +70,7 @@ test("a user's route may refuse with a status and words of its own", async () =>
   assert.deepEqual(entries, []);
 });
 
-test("a path nobody serves is named, without its query", async () => {
+test("a path without a route is named, without its query", async () => {
   const { app } = start();
   const reply = await app.inject({ method: "PUT", url: "/nowhere?token=secret" });
   assert.equal(reply.statusCode, 404);

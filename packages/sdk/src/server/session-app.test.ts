@@ -9,7 +9,7 @@ import { WebSocket } from "ws";
 import { createCollectedLog } from "../testing/collected-log.ts";
 import { createSessionApp } from "./session-app.ts";
 
-test("an upgrade to a path nobody can read is refused, and holds nothing open", async () => {
+test("an upgrade to an unreadable path is refused, and holds nothing open", async () => {
   const { app } = await createSessionApp(createCollectedLog().log);
   await app.listen({ host: "127.0.0.1", port: 0 });
   for (const path of ["/ws/%%%", "http://%%/ws"]) {

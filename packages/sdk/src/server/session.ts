@@ -76,7 +76,7 @@ class BotSession implements Session {
       void this.end("idle");
     },
   });
-  readonly #connectTimer;
+  readonly #connectTimer: NodeJS.Timeout;
   readonly id: SessionId;
   readonly transport: TransportName;
   body: unknown;

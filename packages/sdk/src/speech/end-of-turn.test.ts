@@ -25,7 +25,7 @@ const endings: [string, Ending][] = [
 for (const [text, ending] of endings)
   test(`"${text}" sounds ${ending}`, () => assert.equal(endingOf(text), ending));
 
-test("who pauses for long is given more time, up to a limit", async () => {
+test("a user with long pauses is given more time, up to a limit", async () => {
   const judge = adaptiveSilence();
   const unsure = { text: "I would like a table", speechMs: 1_000, audio };
   assert.equal(await judge.silenceMs(unsure), 700);

@@ -63,7 +63,7 @@ test("says what was heard of a bot that it silenced", async () => {
   assert.deepEqual((await turns.next()).value, { type: "turn-start" });
 });
 
-test("leaves the decision to silence the bot to whoever wants it, and tells the client all the same", async () => {
+test("leaves it to the caller to silence the bot, and tells the client all the same", async () => {
   for (const [interrupt, expected] of [
     [false, ["userStartedSpeaking", "userStoppedSpeaking"]],
     ["pause", ["pause", "userStartedSpeaking", "userStoppedSpeaking"]],

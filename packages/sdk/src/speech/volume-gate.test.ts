@@ -31,7 +31,7 @@ test("the user may become quieter by 6 dB", () => {
   assert.equal(share(gate.process(tone(-24, 60))), 1);
 });
 
-test("somebody quieter who takes over is heard after some seconds", () => {
+test("a quieter speaker who takes over is heard after some seconds", () => {
   const gate = gateVolume(everything, { sampleRateHz: RATE_HZ });
   gate.process(tone(-18, 60));
   const other = gate.process(tone(-32, 800));

@@ -105,7 +105,7 @@ test("clearing forgets what is queued and begins a generation", async () => {
   assert.deepEqual(cleared, [1], "there was nothing to clear");
 });
 
-test("an interruption says what was heard, to whoever cleared and to whoever waits", async () => {
+test("an interruption reports what was heard, to the caller of clear and to waiters", async () => {
   const { sink, output } = start();
   output.write(speech(1000));
   const first = output.drained();
@@ -167,7 +167,7 @@ test("between two reports time tells how far it has got", () => {
   assert.equal(output.queuedMs, 20, "which frees no space");
 });
 
-test("a pause holds back what is queued until somebody decides", () => {
+test("a pause keeps queued audio until it is resumed or cleared", () => {
   let nowMs = 0;
   const { sink, output, pauses } = start({ nowMs: () => nowMs });
   output.write(speech(1000));
@@ -223,7 +223,7 @@ test("a wait ends with its signal or its time", async () => {
   await output.drained({ timeoutMs: 1 });
 });
 
-test("at the end nobody waits and nothing is taken any more", async () => {
+test("after the end nothing waits and no audio is accepted", async () => {
   const { sink, output, played } = start();
   output.write(speech(5000));
   const waits = [watch(output.drained()), watch(output.ready())];
@@ -235,7 +235,7 @@ test("at the end nobody waits and nothing is taken any more", async () => {
   assert.deepEqual(played, [5000]);
 });
 
-test("who listens hears when the bot begins and stops to be heard", () => {
+test("listeners are told when the bot becomes audible and silent", () => {
   const { sink, output } = start();
   const heard: string[] = [];
   const onStarted = (): void => void heard.push("started");

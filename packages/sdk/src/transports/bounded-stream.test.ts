@@ -29,7 +29,7 @@ test("beyond the cap the oldest give way", async () => {
   assert.deepEqual(await rest(stream), [3, 4, 5]);
 });
 
-test("an item somebody waits for is never dropped", async () => {
+test("an item that a reader waits for is never dropped", async () => {
   const stream = create<number>(0);
   const items = stream[Symbol.asyncIterator]();
   const first = items.next();

@@ -113,7 +113,7 @@ for (const { carrier, start, expected, done, alreadyOver, refused } of CASES)
         assert.doesNotMatch(line, /secret/);
       });
 
-    test("an address nobody listens at is logged, not thrown", async () => {
+    test("an address without a listener is logged, not thrown", async () => {
       const rest = await startRest(() => undefined);
       await rest[Symbol.asyncDispose]();
       await assertUnreachable(stream, rest.credentials, 2_000);

@@ -80,7 +80,7 @@ test("names we did not give are ignored", () => {
   assert.deepEqual(played, [[0, 100]]);
 });
 
-test("a carrier that never answers keeps nobody waiting", (context) => {
+test("a carrier that never answers causes no wait", (context) => {
   context.mock.timers.enable({ apis: ["setTimeout"] });
   const { marks, played } = start();
   marks.place(100, false);
@@ -93,7 +93,7 @@ test("a carrier that never answers keeps nobody waiting", (context) => {
   assert.deepEqual(played, [[0, 200]]);
 });
 
-test("who kept silent once is not waited for again, until it answers", (context) => {
+test("a carrier that was silent once is not waited for again until it answers", (context) => {
   context.mock.timers.enable({ apis: ["setTimeout"] });
   const { marks, sent, played } = start();
   marks.place(100, true);
@@ -130,7 +130,7 @@ test("an answer, a clear and the end stop the waiting", (context) => {
   for (const { played } of [cleared, stopped, goesOn]) assert.deepEqual(played, []);
 });
 
-test("with one who knows no marks, sent is heard and nothing is asked", () => {
+test("without marks, sent audio counts as heard and no mark is requested", () => {
   const { marks, sent, played } = start(false);
   marks.place(100, false);
   marks.place(100, true);

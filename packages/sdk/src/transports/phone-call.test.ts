@@ -68,7 +68,7 @@ describe("a call, over each carrier's REST interface", async () => {
     });
   }
 
-  test("who is seen calling can be chosen, and SIP addresses are called in the carrier's words", async () => {
+  test("the caller id can be chosen, and SIP addresses are called in the carrier's words", async () => {
     await phoneCall("twilio", rest.environment).call.transfer("sip:desk@example.com", { callerId: "+1555" });
     assert.match(String(rest.requests[0]!.fields["Twiml"]), /<Dial callerId="\+1555"><Sip>sip:desk@example/);
     await phoneCall("telnyx", rest.environment).call.transfer(TO, { callerId: "+1555" });
@@ -123,7 +123,7 @@ describe("a call, over each carrier's REST interface", async () => {
   });
 });
 
-test("who answered a call that we placed is known to the bot", () => {
+test("the bot knows whether a person or a machine answered", () => {
   const start = { streamSid: "MZ1", callSid: "CA1", customParameters: { answered_by: "machine" } };
   assert.equal(open("twilio", { event: "start", start }).callData.answeredBy, "machine");
   const odd = { ...start, customParameters: { answered_by: "robot" } };

@@ -4,6 +4,7 @@ import {
   carriers,
   restOf,
   type Answerer,
+  type CallData,
   type CarrierAccounts,
   type CarrierName,
   type CarrierStream,
@@ -68,10 +69,10 @@ export function createPhoneCall(options: PhoneCallOptions): PhoneCall {
 
 class CarrierCall implements PhoneCall {
   readonly #options: PhoneCallOptions;
-  readonly #carrier;
-  readonly #callData;
-  readonly #record;
-  readonly #asksAboutTransfers;
+  readonly #carrier: CarrierName;
+  readonly #callData: CallData;
+  readonly #record: (typeof carriers)[CarrierName];
+  readonly #asksAboutTransfers: boolean;
   readonly carrier: CarrierName;
   readonly callId: string;
   readonly answeredBy: Answerer | undefined;

@@ -4,7 +4,7 @@ import { createRoomMixer, type RoomMixer } from "./room-mixer.ts";
 
 const FRAME = 320; // 20 ms at 16 kHz
 
-test("one who speaks alone is heard at once, as it came", () => {
+test("a single speaker is heard at once, unchanged", () => {
   const { mixer, heard } = listen();
   mixer.push("ann", level(5, 160));
   mixer.push("ann", level(6, 100));
@@ -21,7 +21,7 @@ test("two are added up, and what is too loud stays at the edge", () => {
   assert.deepEqual(heard(), [...level(1, FRAME), ...level(101, FRAME), ...level(32_767, FRAME)]);
 });
 
-test("nobody waits long for one who is silent, and not at all for one who left", () => {
+test("the mixer waits briefly for a silent participant, and not for one who left", () => {
   const { mixer, heard } = listen();
   mixer.push("ann", level(1, FRAME));
   mixer.push("bob", level(100, FRAME));

@@ -6,7 +6,7 @@ import type { TransportParts } from "./assemble-transport.ts";
 import { createAudioInput, type AudioInputSource } from "./audio-input.ts";
 import type { LiveKitClient } from "./config.ts";
 import type { Invitations } from "./room-access.ts";
-import { createRoomMixer } from "./room-mixer.ts";
+import { createRoomMixer, type RoomMixer } from "./room-mixer.ts";
 import type { RoomParticipant, RoomSide, RoomSideEvents } from "./transport.ts";
 
 /** The other participants of the bot's room and their audio. */
@@ -39,18 +39,14 @@ export function openRoomPeople(options: RoomPeopleOptions): RoomPeople {
 
 class ListenedPeople implements RoomPeople {
   readonly #options: RoomPeopleOptions;
-  readonly #RoomEvent;
-  readonly #TrackKind;
-  readonly #ParticipantKind;
-  readonly #hooks;
   readonly #inputHz: number;
   readonly #listeners = createListeners<RoomSideEvents>();
   readonly #known = new Map<string, Known>();
   readonly #streams = new Map<RemoteTrack, ReadableStreamDefaultReader<AudioFrame>>();
-  readonly #mixer;
+  readonly #mixer: RoomMixer;
   #hasPerson = false;
   readonly #isBot = (participant: RemoteParticipant): boolean =>
-    participant.kind === this.#ParticipantKind.AGENT;
+    participant.kind === this.#options.livekit.ParticipantKind.AGENT;
   // These run in events of native code: an exception of a bot's listener must end its own session only.
   readonly #guarded =
     <A extends unknown[]>(run: (...args: A) => void) =>
@@ -58,7 +54,7 @@ class ListenedPeople implements RoomPeople {
       try {
         run(...args);
       } catch (error) {
-        this.#hooks.failed(error);
+        this.#options.parts.hooks.failed(error);
       }
     };
   readonly greet: RoomPeople["greet"] = this.#guarded(() => {
@@ -67,33 +63,31 @@ class ListenedPeople implements RoomPeople {
 
   constructor(options: RoomPeopleOptions) {
     this.#options = options;
-    this.#RoomEvent = options.livekit.RoomEvent;
-    this.#TrackKind = options.livekit.TrackKind;
-    this.#ParticipantKind = options.livekit.ParticipantKind;
-    this.#hooks = options.parts.hooks;
     this.#inputHz = options.parts.inputHz;
     this.#mixer = createRoomMixer({
       sampleRateHz: this.#inputHz,
       mixed: (samples) => options.hear(samples, this.#inputHz),
     });
-    options.room.on(this.#RoomEvent.ParticipantConnected, this.#guarded(this.#knownOf));
-    options.room.on(this.#RoomEvent.ParticipantDisconnected, this.#guarded(this.#left));
-    options.room.on(this.#RoomEvent.TrackMuted, (_publication, { identity }) => this.#mixer.remove(identity));
+    options.room.on(this.#options.livekit.RoomEvent.ParticipantConnected, this.#guarded(this.#knownOf));
+    options.room.on(this.#options.livekit.RoomEvent.ParticipantDisconnected, this.#guarded(this.#left));
+    options.room.on(this.#options.livekit.RoomEvent.TrackMuted, (_publication, { identity }) =>
+      this.#mixer.remove(identity),
+    );
     options.room.on(
-      this.#RoomEvent.TrackSubscribed,
+      this.#options.livekit.RoomEvent.TrackSubscribed,
       this.#guarded((track: RemoteTrack, _publication: unknown, participant: RemoteParticipant) => {
-        if (track.kind === this.#TrackKind.KIND_AUDIO)
-          this.#listen(track, participant).catch(this.#hooks.failed);
+        if (track.kind === this.#options.livekit.TrackKind.KIND_AUDIO)
+          this.#listen(track, participant).catch(this.#options.parts.hooks.failed);
       }),
     );
     options.room.on(
-      this.#RoomEvent.TrackUnsubscribed,
+      this.#options.livekit.RoomEvent.TrackUnsubscribed,
       this.#guarded((track: RemoteTrack, _publication: unknown, { identity }: RemoteParticipant) =>
         this.#unheard(track, identity),
       ),
     );
     options.room.on(
-      this.#RoomEvent.DataReceived,
+      this.#options.livekit.RoomEvent.DataReceived,
       this.#guarded((payload: Uint8Array, participant?: RemoteParticipant) =>
         this.#received(payload, participant),
       ),

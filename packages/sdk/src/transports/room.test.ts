@@ -33,7 +33,7 @@ test("the last person may come back, and is heard", async () => {
   assert.deepEqual(far.calls, []);
 });
 
-test("the session ends when nobody comes back, and not while somebody is there", async () => {
+test("the session ends when no person comes back, and not while one is there", async () => {
   await using far = await openRoom({ room: { departureTimeoutMs: 1 } });
   const other = await far.join("other");
   const events = eventsOf(far);

@@ -1,6 +1,6 @@
 import { AppError } from "@vocalhost/protocol";
 import type { AudioSource, Room } from "@livekit/rtc-node";
-import { createPlayout } from "../pacing/playout.ts";
+import { createPlayout, type Playout } from "../pacing/playout.ts";
 import type { RoomArguments } from "../bot/runner-arguments.ts";
 import {
   assembleTransport,
@@ -10,8 +10,8 @@ import {
 } from "./assemble-transport.ts";
 import { loadLiveKitClient, type LiveKitClient } from "./config.ts";
 import { dialOut } from "./dial-out.ts";
-import { roomAccessOf } from "./room-access.ts";
-import { isRtvi, openRoomPeople } from "./room-people.ts";
+import { roomAccessOf, type RoomAccess } from "./room-access.ts";
+import { isRtvi, openRoomPeople, type RoomPeople } from "./room-people.ts";
 import { waitFor } from "./wait-for.ts";
 import { messageOf } from "../message-of.ts";
 
@@ -54,20 +54,16 @@ function createConnection(
 class JoinedRoom implements RoomConnection {
   readonly #args: RoomArguments;
   readonly #livekit: LiveKitClient;
-  readonly #access;
-  readonly #room;
-  readonly #sound;
-  readonly #send;
+  readonly #access: RoomAccess;
+  readonly #room: Room;
+  readonly #sound: Sound;
+  readonly #send: (message: unknown) => void;
   #generation = 0;
   #isClosing = false;
   #emptyTimer: NodeJS.Timeout | undefined; // runs while no person is in the room
-  readonly #playout;
-  readonly #people;
-  readonly transport;
-  readonly #audioIn;
-  readonly #audioOut;
-  readonly #receive;
-  readonly #emit;
+  readonly #playout: Playout;
+  readonly #people: RoomPeople;
+  readonly transport: AssembledTransport;
 
   constructor(args: RoomArguments, parts: TransportParts, livekit: LiveKitClient) {
     this.#args = args;
@@ -83,8 +79,8 @@ class JoinedRoom implements RoomConnection {
       leadMs: LEAD_MS,
       maxQueuedMs: parts.maxQueuedOutMs,
       send: (chunk) => chunk && this.#sound.play(chunk),
-      progress: () => this.#audioOut.played(this.#generation, this.#playout.playedSamples),
-      speaking: (speaking) => this.#audioOut.speaking(speaking),
+      progress: () => this.transport.inner.audioOut.played(this.#generation, this.#playout.playedSamples),
+      speaking: (speaking) => this.transport.inner.audioOut.speaking(speaking),
       onError: (error) => parts.hooks.failed(error),
     });
     this.#people = openRoomPeople({
@@ -93,13 +89,13 @@ class JoinedRoom implements RoomConnection {
       parts,
       invitations: this.#access.invitations,
       dial: (to, options) => dialOut({ ...args, sipTrunk: this.#access.sipTrunk }, to, options),
-      hear: (samples, sampleRateHz) => this.#audioIn.push(samples, sampleRateHz),
+      hear: (samples, sampleRateHz) => this.transport.inner.audioIn.push(samples, sampleRateHz),
       receive: (message) => {
-        if (!this.#access.isStandIn || !isRtvi(message)) this.#receive(message);
+        if (!this.#access.isStandIn || !isRtvi(message)) this.transport.inner.receive(message);
       },
       met: (hasPerson) => {
         clearTimeout(this.#emptyTimer);
-        this.#emit(hasPerson ? "client-connected" : "client-disconnected");
+        this.transport.inner.emit(hasPerson ? "client-connected" : "client-disconnected");
         if (hasPerson) parts.hooks.connected();
         // A client that reconnects leaves and joins again, as does a reloaded page.
         else if (!parts.stay)
@@ -107,10 +103,6 @@ class JoinedRoom implements RoomConnection {
       },
     });
     this.transport = assembleTransport(args, parts, this.#createWire());
-    this.#audioIn = this.transport.inner.audioIn;
-    this.#audioOut = this.transport.inner.audioOut;
-    this.#receive = this.transport.inner.receive;
-    this.#emit = this.transport.inner.emit;
     this.#room.on(livekit.RoomEvent.Disconnected, () => {
       if (!this.#isClosing) parts.hooks.ended("client-lost"); // the room was closed, or its server is gone for good
     });

@@ -157,7 +157,7 @@ test("a message that is too large is left out and logged, once for many", async 
   assert.deepEqual(call.loggedFields(), [{ carrier: "exotel", bytes: 100_040, maxBytes: 65_536 }]);
 });
 
-test("a stop ends the session, and nobody is asked to hang up", async (context) => {
+test("a stop ends the session without a request to hang up", async (context) => {
   const rest = await startRest(context);
   await using call = await connect(TWILIO);
   call.say({ event: "stop", stop: { callSid: "CA1" } });

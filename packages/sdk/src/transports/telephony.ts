@@ -1,9 +1,10 @@
+import type { WebSocket } from "ws";
 import type { WebSocketArguments } from "../bot/runner-arguments.ts";
 import type { CarrierEvent, CarrierStream } from "@vocalhost/carriers";
 import { MESSAGE_MAX_CHARS, parseMessage } from "./detect.ts";
 import { hangUp } from "./hang-up.ts";
 import { createInOrder } from "./in-order.ts";
-import { createMarks } from "./marks.ts";
+import { createMarks, type Marks } from "./marks.ts";
 import { decodeWireAudio } from "../pacing/wire-audio.ts";
 import {
   assembleTransport,
@@ -35,19 +36,15 @@ export function createTelephonyTransport(
 class CarrierSocket {
   readonly #args: WebSocketArguments;
   readonly #parts: TransportParts;
-  readonly #socket;
+  readonly #socket: WebSocket;
   readonly #stream: CarrierStream;
   readonly #inOrder = createInOrder<string>();
   #callIsOver = false;
   #loggedAtMs = -Infinity;
   #leaving: "transferred" | "hung-up" | undefined; // the carrier may end the stream before it answers the request
-  readonly #marks;
-  readonly #voice;
-  readonly transport;
-  readonly #audioIn;
-  readonly #audioOut;
-  readonly #dtmf;
-  readonly #emit;
+  readonly #marks: Marks;
+  readonly #voice: SocketVoice;
+  readonly transport: AssembledTransport;
 
   constructor(args: WebSocketArguments, parts: TransportParts) {
     this.#args = args;
@@ -57,16 +54,12 @@ class CarrierSocket {
     this.#marks = createMarks({
       acknowledged: this.#stream.acknowledgesMarks,
       send: (name) => this.#sendText(this.#stream.mark(name)),
-      played: (generation, samples) => this.#audioOut.played(generation, samples),
+      played: (generation, samples) => this.transport.inner.audioOut.played(generation, samples),
     });
     this.#voice = this.#openVoice();
     this.transport = assembleTransport(args, parts, this.#createWire());
-    this.#audioIn = this.transport.inner.audioIn;
-    this.#audioOut = this.transport.inner.audioOut;
-    this.#dtmf = this.transport.inner.dtmf;
-    this.#emit = this.transport.inner.emit;
     this.#listen();
-    queueMicrotask(() => this.#guarded(() => this.#emit("client-connected")));
+    queueMicrotask(() => this.#guarded(() => this.transport.inner.emit("client-connected")));
   }
 
   #openVoice(): SocketVoice {
@@ -90,7 +83,7 @@ class CarrierSocket {
       },
       {
         progress: (playedSamples, isLast) => this.#marks.place(playedSamples, isLast),
-        speaking: (speaking) => this.#audioOut.speaking(speaking),
+        speaking: (speaking) => this.transport.inner.audioOut.speaking(speaking),
         unread: () => this.#parts.hooks.ended("client-lost"),
         failed: (error) => this.#parts.hooks.failed(error),
       },
@@ -164,7 +157,7 @@ class CarrierSocket {
     this.#socket.prependOnceListener("close", () => {
       this.#callIsOver = true;
       if (this.#leaving) this.#parts.hooks.ended(this.#leaving);
-      this.#guarded(() => this.#emit("client-disconnected"));
+      this.#guarded(() => this.transport.inner.emit("client-disconnected"));
     });
   }
 
@@ -178,13 +171,13 @@ class CarrierSocket {
     switch (event.type) {
       case "media":
         for (const payload of this.#inOrder.push(event.chunk, event.payload))
-          this.#audioIn.push(
+          this.transport.inner.audioIn.push(
             decodeWireAudio(payload, this.#stream.receives),
             this.#stream.receives.sampleRateHz,
           );
         return undefined;
       case "dtmf":
-        return this.#dtmf(event.key);
+        return this.transport.inner.dtmf(event.key);
       case "mark":
         return this.#marks.returned(event.name);
       case "stop":

@@ -27,32 +27,24 @@ export function createWebSocketTransport(
 
 class FrameSocket {
   readonly #parts: TransportParts;
-  readonly #socket;
+  readonly #socket: WebSocket;
   #generation = 0;
   #isHeard = false;
   #isQueued = false;
   #knowsInterruption = true;
-  readonly #voice;
-  readonly transport;
-  readonly #audioIn;
-  readonly #audioOut;
-  readonly #receive;
-  readonly #emit;
+  readonly #voice: SocketVoice;
+  readonly transport: AssembledTransport;
 
   constructor(args: WebSocketArguments, parts: TransportParts) {
     this.#parts = parts;
     this.#socket = args.websocket;
     this.#voice = this.#openVoice();
     this.transport = assembleTransport(args, parts, this.#createWire());
-    this.#audioIn = this.transport.inner.audioIn;
-    this.#audioOut = this.transport.inner.audioOut;
-    this.#receive = this.transport.inner.receive;
-    this.#emit = this.transport.inner.emit;
     this.transport.rtvi.on("client-ready", ({ about }) => {
       this.#knowsInterruption = about?.library !== BROWSER_LIBRARY;
     });
     this.#listen();
-    this.#emit("client-connected");
+    this.transport.inner.emit("client-connected");
   }
 
   #openVoice(): SocketVoice {
@@ -71,11 +63,11 @@ class FrameSocket {
       {
         progress: (playedSamples, isLast) => {
           if (isLast) this.#isQueued = false;
-          this.#audioOut.played(this.#generation, playedSamples);
+          this.transport.inner.audioOut.played(this.#generation, playedSamples);
         },
         speaking: (speaking) => {
           this.#isHeard = speaking;
-          this.#audioOut.speaking(speaking);
+          this.transport.inner.audioOut.speaking(speaking);
         },
         unread: this.#unread,
         failed: (error) => this.#parts.hooks.failed(error),
@@ -117,7 +109,7 @@ class FrameSocket {
     });
     this.#socket.once("close", () => {
       try {
-        this.#emit("client-disconnected");
+        this.transport.inner.emit("client-disconnected");
       } catch (error) {
         this.#parts.hooks.failed(error);
       }
@@ -138,19 +130,19 @@ class FrameSocket {
 
   #onBinary(bytes: Uint8Array): void {
     const frame = parseFrame(bytes);
-    if (frame.kind === "message") return this.#receive(parseJson(frame.data));
+    if (frame.kind === "message") return this.transport.inner.receive(parseJson(frame.data));
     if (frame.kind === "interruption") return this.#onInterruption();
     if (frame.kind !== "audio") return undefined;
     if (frame.audio.length > limits.audioFrameBytes) throw new FrameError("The audio frame is too large");
     if (!isAudioRate(frame.sampleRateHz))
       throw new FrameError("The audio frame has an unsupported sample rate");
-    return this.#audioIn.push(pcmSamples(frame.audio, frame.channels), frame.sampleRateHz);
+    return this.transport.inner.audioIn.push(pcmSamples(frame.audio, frame.channels), frame.sampleRateHz);
   }
 
   #onInterruption(): void {
     if (!this.transport.audioOut.clear().interrupted) return;
     this.transport.rtvi.botInterrupted();
-    this.#emit("client-interrupted");
+    this.transport.inner.emit("client-interrupted");
   }
 }
 

@@ -13,7 +13,7 @@ export function createRtpReceiver(options: RtpReceiverOptions): RtpReceiver {
 class OrderedReceiver implements RtpReceiver {
   readonly #options: RtpReceiverOptions;
   readonly #waitMs: number;
-  readonly #maxHeldPackets;
+  readonly #maxHeldPackets: number;
   readonly stats = createStats();
   readonly #frames;
   readonly #seen = createSeenNumbers();
