@@ -13,7 +13,7 @@ import { silentLog } from "../../packages/base/src/log.ts";
 import type { ImageBuildTask } from "../../packages/drivers/src/image-builder.ts";
 import { openEngine, type Engine } from "../../packages/drivers/src/container/engine.ts";
 import {
-  createImageBuilder,
+  EngineImageBuilder,
   type ImageBuilderSettings,
 } from "../../packages/drivers/src/container/builds/image-builder.ts";
 import { openPulledImages } from "../../packages/drivers/src/container/builds/pulled-images.ts";
@@ -141,7 +141,7 @@ test("builds are pushed where that is configured, and removed when no agent need
 });
 
 function open(settings: Partial<ImageBuilderSettings>, more: { nowMs?: () => number } = {}) {
-  return createImageBuilder({
+  return new EngineImageBuilder({
     engine,
     platform: thisPlatform(),
     service: "test",

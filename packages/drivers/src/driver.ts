@@ -2,115 +2,114 @@ import type { ImageBuilder } from "./image-builder.ts";
 import type { InstanceRecords } from "./instance-records.ts";
 import type { HostPort } from "./network-policy/rules.ts";
 
-/** How instances are made. Knows objects, not agents or sessions; every call may be repeated. */
+/** Makes and ends instances. A driver knows objects, not agents or sessions; every call may be repeated. */
 export interface Driver {
   readonly capabilities: DriverCapabilities;
-  /** Processors of the machine on which instances boot. Left out by drivers whose cluster chooses the machine. */
+  /** Processors of the machine on which instances boot. Undefined where a cluster chooses the machine. */
   readonly cores?: number;
-  /** Left out by drivers whose instances are on this machine as we are. */
+  /** Undefined where instances share the network of this machine. */
   readonly host?: HostSide;
-  /** Of a driver that stands for one in each region. */
+  /** Defined by a driver that stands for one in each region. */
   readonly regional?: RegionalSide;
   /**
-   * From now on `create` and `destroy` of every driver object with an older epoch, in whatever process it lingers, are
-   * refused with `EPOCH_STALE`. Called by the controller that has become leader until it resolves; before that the driver's own
+   * Refuses `create` and `destroy` of every driver object with an older epoch, in whatever process, with `EPOCH_STALE`. Called by the controller that has become leader until it resolves; before that the driver's own
    * `create` and `destroy` are refused with `DriverUnavailableError`.
    */
   fence(epoch: number): Promise<void>;
-  /** The newest epoch that was ever fenced here; a store restored from a backup may know only older ones. */
+  /** Returns the newest epoch that was ever fenced here. A store restored from a backup may know only older ones. */
   newestEpoch(): Promise<number>;
   /**
-   * Brings what instances will be made of to where they are made; may take minutes. Rejects with `SourceError` when that
-   * cannot be, with `DriverUnavailableError` when it can be tried again. Left out by drivers that have nothing to bring.
+   * Brings the source to the place where instances are made; may take minutes. Rejects with `SourceError` when that is
+   * impossible, with `DriverUnavailableError` when the caller may try again. Undefined in drivers that have nothing to bring.
    */
   prepare?(source: InstanceSource, options: PrepareOptions): Promise<PreparedSource>;
   /** Makes the object named `spec.id`, or does nothing if it is there (running or exited). */
   create(spec: InstanceSpec): Promise<void>;
-  /** Every object of ours, including those no row refers to any more. */
+  /** Returns every object of the service, including those that no row refers to any more. */
   list(): Promise<SeenInstance[]>;
-  /** Called whenever `list()` has probably changed (an address appeared, an object ended). Hastens; is never needed. */
+  /** The listener is called whenever `list()` has probably changed (an address appeared, an object ended). No caller depends on it. */
   onChange(listener: () => void): void;
-  /** Asks it to end, kills it after the grace, resolves when it no longer runs. Gone already is fine. */
+  /** Asks the instance to end, kills it after the grace, and resolves when it no longer runs. Does nothing if it is gone. */
   destroy(id: string, options: { graceMs: number }): Promise<void>;
   /**
-   * Lets it have no processor time until it is woken; it keeps its memory, and answers nobody. Done already is fine.
-   * Left out by drivers that cannot.
+   * Gives the instance no processor time until it is woken; it keeps its memory. Does nothing if it is paused.
+   * Undefined in drivers that cannot.
    */
   pause?(id: string): Promise<void>;
-  /** Called before it gets a session: resolves when it goes on, within its limits. One that was not paused is fine. */
+  /** Called before the instance gets a session. Resolves when it runs within its limits. Does nothing if it is not paused. */
   wake?(id: string): Promise<void>;
   /**
-   * Told with every look at the pools which instances have a session, so that whoever else can end them is kept from it, and
-   * that they have their share of the processor. Left out by drivers that see to neither.
+   * Called on each reconcile with the ids of busy instances, which must not be evicted and get a larger CPU weight.
+   * Undefined in drivers that can do neither.
    */
   inUse?(ids: ReadonlySet<string>): void;
-  /** Removes an object that has ended, with all that is left of it. */
+  /** Removes an object that has ended, and everything that belongs to it. */
   forget(id: string): Promise<void>;
-  /** Removes what the instances of a deleted agent had in common. Left out by drivers that make nothing of the kind. */
+  /** Removes the objects that the instances of a deleted agent shared. Undefined in drivers that make none. */
   forgetAgent?(agentId: string): Promise<void>;
 }
 
-/** This machine, as instances see it that have a network of their own. */
+/** This machine, as instances with a network of their own see it. */
 export interface HostSide {
   address(): Promise<string>;
-  /** Has them reach these ports, besides what they may anyhow. Those of the call before are closed. */
+  /** Lets instances reach these ports as well, and closes those of the call before. */
   open(ports: readonly HostPort[]): Promise<void>;
 }
 
 export interface RegionalSide {
   codes: readonly string[];
   in(code: string): Driver;
-  /** Regions of which the last list says what was there before they were gone. */
+  /** Regions that cannot be reached; the last list holds what was seen of them before. */
   away(): ReadonlySet<string>;
 }
 
-/** The driver of this region. */
+/** Returns the driver of this region. */
 export function driverIn(driver: Driver, region: string): Driver {
   return driver.regional?.in(region) ?? driver;
 }
 
-/** A driver and what its instances leave behind. Closing it leaves the instances alone. */
+/** A driver and the records of its instances. Closing it does not end the instances. */
 export interface OpenedDriver extends AsyncDisposable {
   driver: Driver;
   records: InstanceRecords;
-  /** Where instances are made of images. */
+  /** Defined where instances are made of images. */
   images?: ImageBuilder;
-  /** Instead, of a driver that stands for one in each region. */
+  /** Defined instead of `images` by a driver that stands for one in each region. */
   imagesIn?(region: string): ImageBuilder | undefined;
 }
 
-/** What a driver can do on this machine. */
+/** The capabilities of a driver on this machine. */
 export interface DriverCapabilities {
-  /** What it can make an instance of. */
+  /** The sources that it can make instances of. */
   runs: readonly SourceKind[];
   cpuLimit: boolean;
   memoryLimit: boolean;
   isolation: "none" | "container";
 }
 
-/** Where a bot's program is. */
+/** The place of a bot's program. */
 export type InstanceSource =
-  /** The folder of a build. Without `botFile` the bot is found by its name. */
+  /** The folder of a build. Without `botFile` the bot is searched by its usual names. */
   | { kind: "build"; folder: string; botFile?: string }
   | { kind: "image"; reference: string; pullSecret: PullSecret | undefined };
 export type SourceKind = InstanceSource["kind"];
 
 export interface PrepareOptions {
-  /** Called with a sentence of what is being done. */
+  /** Called with a sentence about the step that begins. */
   progressed(text: string): void;
   signal: AbortSignal;
-  /** Where it is to be brought, of several. */
+  /** The region to bring it to, if there are several. */
   region?: string;
 }
 
 export interface PreparedSource {
-  /** Means the same for ever, whatever becomes of the name it was found by. */
+  /** Never changes its meaning, as a tag can. */
   reference: string;
-  /** What the image says about itself. */
+  /** The labels of the image. */
   labels: Record<string, string>;
 }
 
-/** What a deployment names cannot be run. Its message is one sentence for the agent's record, without secrets. */
+/** The source of a deployment cannot be run. The message is one sentence for the agent's record, without secrets. */
 export class SourceError extends Error {
   override readonly name = "SourceError";
   readonly code: SourceErrorCode;
@@ -121,14 +120,14 @@ export class SourceError extends Error {
   }
 }
 
-/** What instances are made of was there and is not any more. */
+/** The source was there and is gone. */
 export class SourceGoneError extends SourceError {
   constructor(message: string) {
     super("IMAGE_NOT_FOUND", message);
   }
 }
 
-/** As they are published. */
+/** The codes of the public API. */
 export type SourceErrorCode =
   | "IMAGE_NOT_FOUND"
   | "IMAGE_PULL_UNAUTHORIZED"
@@ -136,10 +135,10 @@ export type SourceErrorCode =
   | "IMAGE_PULL_RATE_LIMIT"
   | "INVALID_IMAGE_PLATFORM"
   | "IMAGE_PULL_UNKNOWN_ERROR"
-  /** It is there, and cannot be run as it is asked for. */
+  /** The source is there, and cannot be run with these settings. */
   | "UNKNOWN_ERROR";
 
-/** Opens a registry. */
+/** Credentials of a registry. */
 export interface PullSecret {
   host: string;
   username: string;
@@ -148,7 +147,7 @@ export interface PullSecret {
 
 export interface InstanceSpec {
   id: string;
-  /** Where it is made, of several. */
+  /** The region, if there are several. */
   region?: string;
   source: InstanceSource;
   /** The bot's secret set. Never put it into arguments, labels or logs. */
@@ -160,9 +159,9 @@ export interface InstanceSpec {
   aloneMs: number;
   /** A session waits for it. @default false */
   isAwaited?: boolean;
-  /** How calls reach it, where that was configured. */
+  /** Undefined where the service configures no media ports or addresses. */
   media?: InstanceMedia;
-  /** Whose it is, for people who look at the objects, and so that they go with the agent. */
+  /** Written on the objects for operators, and so that they are deleted with the agent. */
   owner?: InstanceOwner;
 }
 
@@ -173,25 +172,25 @@ export interface InstanceOwner {
 }
 
 export interface InstanceMedia {
-  /** UDP, and its alone while it lives. It listens there on every address it has; publish it under the same number. */
+  /** A UDP port that no other instance has. The instance listens on it at every address; publish it under the same number. */
   port: number | undefined;
-  /** What clients are told instead of its own addresses; empty: its own. */
+  /** Addresses that clients are told. Empty: those of the instance. */
   addresses: string[];
 }
 
 export interface SeenInstance {
   id: string;
-  /** Of several. */
+  /** The region, if there are several. */
   region?: string;
   state: "running" | "exited";
-  /** `host:port`, once it takes requests. */
+  /** `host:port`; undefined until the instance takes requests. */
   address: string | undefined;
   exit: InstanceExit | undefined;
-  /** It runs, but has no processor time. */
+  /** True: it runs, but has no processor time. */
   isPaused?: boolean;
   /** How long its boot waited for its machine: for the processor, or for a node to start it. Undefined where unknown. */
   starvedMs?: number | undefined;
-  /** A sentence on what keeps it from starting, where that is not the bot. */
+  /** A sentence that says why it does not start, if the bot is not to blame. */
   waitsFor?: string | undefined;
 }
 
@@ -199,15 +198,15 @@ export interface InstanceExit {
   code: number | null;
   signal: string | null;
   outOfMemory: boolean;
-  /** Last lines it printed. */
+  /** The last lines that it printed. */
   lastOutput: string;
   /** A sentence on how it ended, where code and signal do not tell. */
   how?: string | undefined;
-  /** It was ended by what instances are made with, and would have gone on. */
+  /** True: the engine or the cluster ended it, and the bot would have gone on. */
   isForeign?: boolean | undefined;
 }
 
-/** Nothing is wrong with what was asked, but with what instances are made with. Asking again later may help. */
+/** The engine or the cluster cannot serve a valid call. The caller may try again later. */
 export class DriverUnavailableError extends Error {
   override readonly name = "DriverUnavailableError";
 }

@@ -18,7 +18,7 @@ export async function forgetInstance(
     () => undefined,
     (cause: unknown) => ({ cause }),
   ); // first: after a crash here the object is still in the list
-  await driver.forget(id); // all the same: nobody else would end what it has started, or give back its place
+  await driver.forget(id); // also after a failure: nothing else ends what it has started, or frees its place
   if (left)
     throw new RecordsLeftError(`The records of instance ${id} cannot be removed: ${textOf(left)}`, left);
 }

@@ -2,7 +2,7 @@
 export interface ImageBuilder {
   /** Rejects with `ImageBuildError` when its author can help it, with `DriverUnavailableError` when only we can. */
   build(task: ImageBuildTask): Promise<BuiltImage>;
-  /** Whether instances can still be made of it. */
+  /** Tells whether instances can still be made of the image. */
   has(reference: string): Promise<boolean>;
   /** Removes what was built or pulled here and is none of these. Answers how many. */
   keepOnly(references: ReadonlySet<string>): Promise<number>;
@@ -10,11 +10,11 @@ export interface ImageBuilder {
 
 export interface ImageBuildTask {
   buildId: string;
-  /** Whose it is: nobody else's layers are used for it. */
+  /** The build uses no layers of other organisations. */
   organizationId: string;
   /** Says what it was made from, as the part of a name. */
   tag: string;
-  /** The bot's files, as they are to be. Nobody else writes to it. */
+  /** The bot's files. No other process writes to the folder. */
   folder: string;
   /** Relative to the folder. Undefined: there is none, and the folder has its packages already. */
   dockerfilePath: string | undefined;
@@ -25,9 +25,9 @@ export interface ImageBuildTask {
 export interface BuiltImage {
   /** Means the same for ever. */
   reference: string;
-  /** Of the base it was built on; undefined if on none. */
+  /** Version of the base; undefined if it was built on another image. */
   baseVersion: string | undefined;
-  /** What it has besides its base. */
+  /** Bytes that it adds to its base. */
   bytes: number;
 }
 

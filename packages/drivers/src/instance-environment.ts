@@ -2,10 +2,10 @@ import { instanceVariables } from "@vocalhost/protocol";
 import type { InstanceSpec } from "./driver.ts";
 import { mediaVariables } from "./media-variables.ts";
 
-/** Where an instance listens that has a network of its own. */
+/** The port of instances with a network of their own. */
 export const PORT_INSIDE = 7860;
 
-/** What an instance with a network of its own finds in its environment: the bot's secrets, and what it is to be. */
+/** Returns the environment of an instance with a network of its own: the bot's secrets and the instance's settings. */
 export function instanceEnvironment(spec: InstanceSpec): Record<string, string> {
   return {
     ...spec.environment,

@@ -22,7 +22,7 @@ export interface InstanceRecords {
 
 export interface OutputChunk {
   lines: OutputLine[];
-  /** Where to go on. */
+  /** The position to go on from. */
   nextPosition: number;
 }
 

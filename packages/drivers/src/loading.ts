@@ -1,6 +1,6 @@
-/** Of processor time, until an instance takes requests; the profile's half core would double a cold start. */
+/** CPU limit until an instance takes requests. The half core of a profile would double a cold start. */
 export const LOADING_MILLICORES = 2_000;
-/** One that still loads after this long has what its profile says like all others. */
+/** After this time an instance gets the limit of its profile even if it still loads. */
 export const LOADING_MAX_MS = 10_000;
-/** Beside a bot with a call, until it takes requests: the next caller's instance must not hold up this one. */
+/** CPU weight beside a bot with a call, until an instance takes requests: an instance that boots must not slow down a call. */
 export const LOADING_SHARE = 0.25;

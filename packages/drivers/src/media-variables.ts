@@ -1,7 +1,7 @@
 import { instanceVariables } from "@vocalhost/protocol";
 import type { InstanceMedia } from "./driver.ts";
 
-/** How an instance learns from its environment where calls reach it. */
+/** Returns the variables that tell an instance where calls reach it. */
 export function mediaVariables(media: InstanceMedia | undefined): Record<string, string> {
   if (!media) return {};
   return {

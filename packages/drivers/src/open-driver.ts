@@ -12,19 +12,19 @@ import type { NetworkPolicy } from "./network-policy/rules.ts";
 export interface OpenDriverOptions {
   log: Log;
   builderEnvironment: NodeJS.ProcessEnv;
-  /** Instances that are processes run as these. @default as who we are */
+  /** Instances that are processes run as these. @default the service's own user */
   users?: UserRange | undefined;
-  /** Where this service keeps processes, in all of its regions. */
+  /** Folders of the processes of all regions. */
   folders?: readonly string[];
 }
 
 export interface DriversConfig {
-  /** Of all regions, or of the default one where they have drivers of their own. */
+  /** The driver of all regions, or of the default one where they have drivers of their own. */
   driver: DriverConfig;
   regions: readonly { code: string; driver?: DriverConfig }[] | undefined;
 }
 
-/** The driver the service was configured with, or one for all that its regions have. */
+/** Opens the configured driver, or one that stands for those of all regions. */
 export async function openDrivers(
   { driver, regions = [] }: DriversConfig,
   options: OpenDriverOptions,
@@ -68,7 +68,7 @@ async function open(
       const pushedTo = registry && parseImageReference(registry.repository).registry;
       const socket = await findEngine(config.sockets);
       const { openContainerDriver } = await import("./container.ts"); // with the engine's client, which most do not need
-      // Also what registries send us to: nobody shall reach our own network by naming an image.
+      // Also checked for redirects: the name of an image must not lead into the service's own network.
       const mayReach = registryReach([...registries, ...(pushedTo === undefined ? [] : [pushedTo])]);
       const builds = {
         ...config.builds,
@@ -97,7 +97,7 @@ async function open(
   }
 }
 
-/** Around the bots of a driver; undefined where there can be none. */
+/** Returns the network policy for the bots of a driver; undefined where there can be none. */
 export async function findDriverNetworkPolicy(config: DriverConfig): Promise<NetworkPolicy | undefined> {
   if (config.kind !== "container") return undefined;
   const { openEngine } = await import("./container/engine.ts");

@@ -26,11 +26,11 @@ const FOUND_BY_PROCESS_GROUP =
   "what they start is only found by its process group: what leaves that outlives them, unless they have users of their own";
 
 export interface ProcessDriverOptions {
-  /** One folder per instance in it. */
+  /** Holds one folder per instance. */
   folder: string;
-  /** Each instance runs as one of them. @default as who we are */
+  /** Each instance runs as one of them. @default the service's own user */
   users?: UserRange | undefined;
-  /** Folders of other drivers whose instances run as the same users. */
+  /** Folders of other drivers whose instances run as users of the same range. */
   usersAlsoIn?: readonly string[];
   /** Folder of compiled code that all instances share, where they have no users. @default one per build */
   compileCache?: string | undefined;
@@ -41,7 +41,7 @@ export interface ProcessDriverOptions {
   nodeArguments?: string[];
   /** False: does as on a machine without control groups. @default true */
   usesCgroups?: boolean;
-  /** How long instances load behind others at most. @default 10 s */
+  /** The longest time that an instance loads with a low CPU weight. @default 10 s */
   loadingBehindMs?: number;
 }
 

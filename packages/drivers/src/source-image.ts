@@ -10,9 +10,9 @@ import { SourceError, type InstanceSource, type PullSecret } from "./driver.ts";
 export type ImageSource = InstanceSource & { kind: "image" };
 
 export interface RegistryContext {
-  /** Of where it is to run. */
+  /** The platform of the machine that runs it. */
   platform: Platform;
-  /** Whether a registry, or what it sends us to, may be asked at all. */
+  /** Tells whether a registry, or the address of a redirect, may be asked. */
   mayReach(url: URL, address?: string): boolean;
 }
 
@@ -27,7 +27,7 @@ const CODES: Record<ImageError["code"], SourceError["code"]> = {
   REGISTRY_FAILED: "IMAGE_PULL_UNKNOWN_ERROR",
 };
 
-/** What its registry says a reference means now, if that may be run here. */
+/** Asks the registry for the image of a reference. Rejects if it cannot run on this platform. */
 export async function askRegistry(
   { reference: image, pullSecret }: ImageSource,
   reference: ImageReference,
@@ -45,7 +45,7 @@ export async function askRegistry(
   return resolved;
 }
 
-/** One registry's credentials are no other's business. */
+/** Returns the credentials only if they belong to this registry. */
 export function secretFor(
   secret: PullSecret | undefined,
   { registry }: ImageReference,
@@ -70,7 +70,7 @@ export function refuseVolumes(image: string, volumes: readonly string[]): void {
   );
 }
 
-/** As the agent's record says it. */
+/** Turns an image error into the sentence of the agent's record. */
 export function asSourceError(error: ImageError): SourceError {
   return new SourceError(CODES[error.code], error.message, { cause: error });
 }

@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import { runProgram, type RunProgramOptions } from "./run-program.ts";
 
-/** Where an image is made, and with what. */
+/** The settings by which an image is made. */
 export interface BuildFolder {
   /** May be removed at any time when nothing is being made. */
   folder: string;
@@ -17,9 +17,9 @@ export interface BuildFolder {
 }
 
 export interface BuildFolderOptions {
-  /** For downloads and unpacked packages; what can be used again stays. */
+  /** Holds downloads and unpacked packages; those that can be used again stay. */
   workFolder: string;
-  /** Of programs that are started: npm, apt-get and the like. */
+  /** Environment of the programs that are started, such as npm and apt-get. */
   environment: NodeJS.ProcessEnv;
   signal?: AbortSignal | undefined;
 }

@@ -9,12 +9,12 @@ export interface EngineSocket {
 
 type Environment = Record<string, string | undefined>;
 
-/** Thrown for an address that is none of this machine's. Its message is for whoever has set it. */
+/** Thrown for an address that is not a socket of this machine. The message is for the operator who has set it. */
 export class EngineAddressError extends Error {
   override readonly name = "EngineAddressError";
 }
 
-/** Where to look for an engine, in this order. One that was named is the only one. */
+/** Returns the sockets to try, in this order. A named socket is the only one. */
 export function engineSockets(environment: Environment, home: string): EngineSocket[] {
   for (const name of ["VOCALHOST_CONTAINER_ENGINE", "DOCKER_HOST"]) {
     const value = environment[name];

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isDigest, type Digest } from "./digest.ts";
 
-// Of the OCI image specification what we write and read; what else a document holds is kept out of the way.
+// The parts of the OCI image specification that this package writes and reads. Other fields are ignored.
 
 const DigestText = z.custom<Digest>((value) => typeof value === "string" && isDigest(value), "not a digest");
 
@@ -34,7 +34,7 @@ export const ImageManifest = z.object({
 });
 export type ImageManifest = z.infer<typeof ImageManifest>;
 
-/** How containers of an image are started. */
+/** Settings by which containers of an image start. */
 export const ImageDefaults = z.object({
   User: z.string().optional(),
   Env: z.array(z.string()).nullish(),

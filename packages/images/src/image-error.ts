@@ -1,4 +1,4 @@
-/** What can go wrong with an image somewhere else. Compare `code`, never the text. */
+/** Codes for failures with an image in a registry. Compare `code`, never the text. */
 export type ImageErrorCode =
   | "REFERENCE_INVALID"
   | "IMAGE_NOT_FOUND"
@@ -8,7 +8,7 @@ export type ImageErrorCode =
   /** It answered, but not as a registry does, or not with what was asked for. */
   | "REGISTRY_FAILED";
 
-/** Its message is one sentence for whoever named the image; it never holds credentials. */
+/** The message is one sentence for the user who named the image; it never holds credentials. */
 export class ImageError extends Error {
   readonly code: ImageErrorCode;
 

@@ -1,7 +1,7 @@
 import { isDigest, type Digest } from "./digest.ts";
 import { ImageError } from "./image-error.ts";
 
-/** Where an image is: a registry, a repository in it, and a tag, a digest, or both. */
+/** The name of an image: a registry, a repository in it, and a tag, a digest, or both. */
 export interface ImageReference {
   /** `host` or `host:port`. */
   registry: string;

@@ -5,7 +5,7 @@ import { describePlatform, type Platform } from "./platform.ts";
 
 /** An image whose layers are files of this machine. */
 export interface Image {
-  /** Of its manifest: what it is run by. */
+  /** Digest of its manifest, by which it is run. */
   digest: Digest;
   manifest: Document<ImageManifest>;
   config: Document<ImageConfig>;
@@ -63,7 +63,7 @@ export function createImage({ platform, base, layers, defaults }: CreateImageOpt
   return { digest: manifest.digest, manifest, config, layers: files };
 }
 
-/** What a registry keeps and a puller downloads. */
+/** Returns the number of bytes that a registry keeps and a client downloads. */
 export function compressedBytes(image: Image): number {
   return image.layers.reduce((total, { bytes }) => total + bytes, image.config.bytes.length);
 }

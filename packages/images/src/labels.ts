@@ -3,10 +3,10 @@ export const BASE_VERSION = "0.2.0";
 
 /** Labels of the base image. Images that are built on it inherit them. */
 export const imageLabels = {
-  /** Of the product whose packages are in the image. */
+  /** Version of the product whose packages are in the image. */
   productVersion: "io.github.vocalhost.version",
   baseVersion: "io.github.vocalhost.base.version",
-  /** Of the voice filter's engine; without it the image has none. */
+  /** Version of the voice filter's engine; an image without the label has none. */
   filterVersion: "io.github.vocalhost.filter.version",
   title: "org.opencontainers.image.title",
   description: "org.opencontainers.image.description",
@@ -17,7 +17,7 @@ export const imageLabels = {
   baseDigest: "org.opencontainers.image.base.digest",
 } as const;
 
-/** What an image says about the base it was built on. */
+/** The facts that an image's labels tell about its base. */
 export interface BaseFacts {
   productVersion: string | undefined;
   baseVersion: string;

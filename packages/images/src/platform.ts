@@ -1,18 +1,18 @@
-/** What images are made for. */
+/** The operating system and processor that images are made for. */
 export interface Platform {
   os: "linux";
   architecture: Architecture;
 }
 
-/** As registries and engines call them. */
+/** The names in registries and engines. */
 export type Architecture = "amd64" | "arm64";
 
-/** As Node and npm call them. */
+/** The names in Node and npm. */
 export type NodeArchitecture = "x64" | "arm64";
 
 const ARCHITECTURES: Record<NodeArchitecture, Architecture> = { x64: "amd64", arm64: "arm64" };
 
-/** Of the containers that run on this machine, whatever its own system is. */
+/** Returns the platform of containers on this machine, whatever its own system is. */
 export function thisPlatform(architecture: string = process.arch): Platform {
   return { os: "linux", architecture: ARCHITECTURES[architecture as NodeArchitecture] ?? "amd64" };
 }

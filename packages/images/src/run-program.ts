@@ -13,7 +13,7 @@ export class BuildProblem extends Error {
 }
 
 export interface RunProgramOptions {
-  /** What it is good for, as in "to download Debian's packages". */
+  /** Its purpose in messages, such as "to download Debian's packages". */
   purpose: string;
   cwd: string;
   environment: NodeJS.ProcessEnv;

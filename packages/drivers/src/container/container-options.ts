@@ -13,7 +13,7 @@ export const labels = {
   cpuMillicores: "io.github.vocalhost.cpu-millicores",
 } as const;
 
-/** Where an instance finds its files. */
+/** The folder in which an instance finds its files. */
 const FOLDER_INSIDE = "/run/vocalhost";
 const PROCESSES_MAX = 256;
 const TEMPORARY_MIB = 64;
@@ -45,7 +45,7 @@ export function containerOptions(options: ContainerOptions): ContainerRequest {
       [labels.instance]: spec.id,
       [labels.cpuMillicores]: String(spec.cpuMillicores),
     },
-    // Anybody who may ask the engine can read these; all others come by the bootstrap payload.
+    // Every client of the engine can read these. All other variables come in the bootstrap payload.
     Env: [
       `${instanceVariables.bootstrap}=stdin`,
       `${instanceVariables.folder}=${FOLDER_INSIDE}`,
@@ -82,7 +82,7 @@ export function containerOptions(options: ContainerOptions): ContainerRequest {
   };
 }
 
-/** What the instance is to find in its environment, as it comes on its standard input. */
+/** Returns the bootstrap payload: the instance's environment, sent on its standard input. */
 export function bootstrapPayloadOf(spec: InstanceSpec): string {
   return `${JSON.stringify({ environment: instanceEnvironment(spec) })}\n`;
 }

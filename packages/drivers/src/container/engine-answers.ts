@@ -1,4 +1,4 @@
-/** What of the engine's answers is read; the names are Docker's. */
+/** The fields that the driver reads of the engine's answers. The names are Docker's. */
 export interface ListedContainer {
   Id: string;
   State: string;
@@ -55,7 +55,7 @@ export interface EngineInfo {
   SecurityOptions?: string[];
 }
 
-/** What `create` is asked for, with the fields of Docker's interface. */
+/** The request of `create`, with the fields of Docker's interface. */
 export interface ContainerRequest {
   name: string;
   Image: string;

@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { createEngineClient } from "./engine-client.ts";
 import { toEngineError } from "./engine-error.ts";
-import { identifyEngine } from "./identify-engine.ts";
+import { identifyEngine } from "./engine.ts";
 
 const signal = new AbortController().signal;
 

@@ -3,13 +3,13 @@ import type { Readable } from "node:stream";
 
 /** Docker's HTTP interface at a socket, which Podman has too. */
 export interface EngineClient {
-  /** Has it do something. What it says to that is not of interest, and with Podman not always JSON. */
+  /** Sends a command. Its answer is ignored, and with Podman not always JSON. */
   tell(question: EngineQuestion): Promise<void>;
-  /** What it answers, from JSON. */
+  /** Returns the answer, parsed from JSON. */
   ask<Answer>(question: EngineQuestion): Promise<Answer>;
-  /** What it answers, as it comes. */
+  /** Returns the bytes of the answer. */
   bytes(question: EngineQuestion): Promise<Buffer>;
-  /** What it tells while it is at it. Ends with the signal, too. */
+  /** Returns an answer that goes on while the engine works. It also ends with the signal. */
   stream(question: EngineQuestion): Promise<IncomingMessage>;
 }
 
@@ -21,7 +21,7 @@ export interface EngineQuestion {
   query?: Record<string, string | number | boolean | object>;
   /** Sent as JSON, or an archive. */
   body?: object | Readable;
-  /** For the registry of an image that is pulled or pushed. */
+  /** Credentials for the registry of an image that is pulled or pushed. */
   credentials?: EngineCredentials | undefined;
   signal: AbortSignal;
 }

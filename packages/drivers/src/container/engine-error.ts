@@ -1,8 +1,8 @@
 import { DriverUnavailableError } from "../driver.ts";
 
-/** What went wrong, told apart by what can be done about it. */
+/** Kinds of failure, by what the caller can do about them. */
 export type EngineErrorKind =
-  /** Nobody listens at its socket, or it stopped in the middle of an answer. */
+  /** The engine does not listen at its socket, or stopped in the middle of an answer. */
   | "unreachable"
   /** It took the question and gave no answer in time. */
   | "hung"
@@ -42,7 +42,7 @@ export function toEngineError(error: unknown, { call, socket }: { call: string; 
   return make("refused", `The container engine refused to ${call}: ${text}`);
 }
 
-/** Those of the engine, or of its machine, are no fault of the bot that was to be run. */
+/** Errors of the engine, or of its machine, are not the bot's fault. */
 export function asDriverError(error: unknown): Error {
   if (!(error instanceof EngineError)) return error instanceof Error ? error : new Error(String(error));
   const isOurs = error.kind === "unreachable" || error.kind === "hung" || error.kind === "full";

@@ -5,58 +5,19 @@ import { chosenGateway } from "./chosen-gateway.ts";
 import type {
   ContainerRequest,
   EngineInfo,
+  EngineVersion,
   FoundContainer,
   FoundImage,
   FoundNetwork,
   ListedContainer,
   ListedImage,
 } from "./engine-answers.ts";
-import { createEngineClient, type EngineClient } from "./engine-client.ts";
+import { createEngineClient, type EngineClient, type EngineQuestion } from "./engine-client.ts";
 import { EngineError, isMissing, toEngineError } from "./engine-error.ts";
-import { identifyEngine } from "./identify-engine.ts";
 
-/** Docker or Podman, at its socket. Every call has its own limit: an engine may take a question and never answer. */
-export interface Engine {
-  readonly name: "docker" | "podman";
-  readonly version: string;
-  readonly socket: string;
-  list(label: string): Promise<ListedContainer[]>;
-  /** Undefined when there is none of this name. */
-  inspect(name: string): Promise<FoundContainer | undefined>;
-  /** Undefined when it is not in the engine's storage. */
-  inspectImage(reference: string): Promise<EngineImage | undefined>;
-  create(options: ContainerRequest): Promise<void>;
-  /** Starts it, and writes this to its standard input. */
-  startWith(name: string, input: string): Promise<void>;
-  /** One that does not run is fine. */
-  kill(name: string, signal: "SIGTERM" | "SIGKILL"): Promise<void>;
-  /** One that is paused already is fine. */
-  pause(name: string): Promise<void>;
-  /** One that is not paused, or gone, is fine. */
-  unpause(name: string): Promise<void>;
-  /** One that is not there is fine. */
-  remove(name: string): Promise<void>;
-  /** The end of what the engine itself has kept of its output. */
-  lastWords(name: string): Promise<string>;
-  /** Whether it can limit the processor time of what runs: Docker, and Podman since 4.3. */
-  readonly limitsCpuLater: boolean;
-  /** Lets it have so much processor time while it runs. One that is gone is fine. */
-  limitCpu(name: string, millicores: number): Promise<void>;
-  ensureNetwork(name: string, options?: { isInternal?: boolean }): Promise<void>;
-  /** Those with this label that have a name. */
-  images(label: string): Promise<ListedImage[]>;
-  /** One that is not there is fine. False: something still needs it. */
-  removeImage(reference: string): Promise<boolean>;
-  /** Removes those with this label that have no name, are older, and that nothing is made of. */
-  pruneImages(options: { label: string; before: number }): Promise<void>;
-  /** Where it keeps everything, on its own machine. */
-  storageFolder(): Promise<string>;
-  /** Where the bots of a network meet this machine. */
-  bridgeOf(network: string): Promise<Bridge>;
-  /** Newline-delimited events of containers with this label, until it ends or is destroyed. */
-  events(label: string): Promise<NodeJS.ReadableStream & { destroy(): void }>;
-  /** For what has limits of its own, such as pulling. */
-  readonly client: EngineClient;
+interface EngineIdentity {
+  name: "docker" | "podman";
+  version: string;
 }
 
 export interface EngineImage {
@@ -65,9 +26,9 @@ export interface EngineImage {
   labels: Record<string, string>;
   /** Unpacked, with all it is built on. */
   bytes: number;
-  /** What it has engines do when something is built on it. */
+  /** Instructions that engines run when an image is built on it (ONBUILD). */
   onBuild: string[];
-  /** Folders that engines keep on the disk of this machine, without a limit and over a read-only root. */
+  /** Folders that engines keep on the disk of this machine: without a limit, and writable in spite of a read-only root. */
   volumes: string[];
 }
 
@@ -79,9 +40,9 @@ export interface Bridge {
 }
 
 export interface EngineLimits {
-  /** Of questions. @default 10 s */
+  /** For calls that only read. @default 10 s */
   quickMs: number;
-  /** Of what makes or ends something: 20 at once on two cores take 6 s. @default 30 s */
+  /** For calls that make or end something: 20 at once on two cores take 6 s. @default 30 s */
   workMs: number;
 }
 
@@ -90,246 +51,287 @@ const LAST_LINES = 30;
 export const CPU_PERIOD_US = 100_000;
 
 export async function openEngine(socket: string, limits: EngineLimits = LIMITS): Promise<Engine> {
-  const { quickMs, workMs } = limits;
   const client = createEngineClient(socket);
+  const identity = await askWithin({ socket, call: "say what it is", limitMs: limits.quickMs }, (signal) =>
+    identifyEngine(client, signal),
+  );
+  return new Engine(client, { ...identity, socket, limits });
+}
 
-  async function ask<T>(
-    call: string,
-    limitMs: number,
-    question: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    const limit = new AbortController();
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => {
-      reject(new EngineError("hung", `The container engine took more than ${limitMs / 1000} s to ${call}`));
-      limit.abort();
-    }, limitMs);
+/** Docker or Podman at its socket. Each call has a limit of its own, because an engine may take a request and never answer. */
+export class Engine {
+  readonly name: "docker" | "podman";
+  readonly version: string;
+  readonly socket: string;
+  /** For calls with limits of their own, such as pulling. */
+  readonly client: EngineClient;
+  /** Whether it can change the CPU limit of a running container: Docker, and Podman since 4.3. */
+  readonly limitsCpuLater: boolean;
+  readonly #limits: EngineLimits;
+  #info: Promise<EngineInfo> | undefined;
+
+  constructor(
+    client: EngineClient,
+    { name, version, socket, limits }: EngineIdentity & { socket: string; limits: EngineLimits },
+  ) {
+    this.client = client;
+    this.name = name;
+    this.version = version;
+    this.socket = socket;
+    this.limitsCpuLater = name !== "podman" || isSince(version, [4, 3]);
+    this.#limits = limits;
+  }
+
+  list(label: string): Promise<ListedContainer[]> {
+    const query = { all: true, filters: { label: [label] } };
+    return this.#ask("list containers", (signal) =>
+      this.client.ask({ path: "/containers/json", query, signal }),
+    );
+  }
+
+  /** Returns undefined when there is no container of this name. */
+  inspect(name: string): Promise<FoundContainer | undefined> {
+    return unlessMissing(
+      this.#ask("look at a container", (signal) =>
+        this.client.ask<FoundContainer>({ path: `/containers/${name}/json`, signal }),
+      ),
+    );
+  }
+
+  /** Returns undefined when the image is not in the engine's storage. */
+  async inspectImage(reference: string): Promise<EngineImage | undefined> {
+    const found = await unlessMissing(
+      this.#ask("look at an image", (signal) =>
+        this.client.ask<FoundImage>({ path: `/images/${reference}/json`, signal }),
+      ),
+    );
+    if (!found) return undefined;
+    const { Labels, OnBuild, Volumes } = found.Config ?? {};
+    return {
+      id: `sha256:${found.Id.replace(/^sha256:/, "")}`,
+      architecture: found.Architecture,
+      labels: Labels ?? {},
+      bytes: found.Size,
+      onBuild: OnBuild ?? [],
+      volumes: Object.keys(Volumes ?? {}),
+    };
+  }
+
+  create({ name, ...body }: ContainerRequest): Promise<void> {
+    return this.#work("create a container", {
+      ...{ method: "POST", path: "/containers/create", query: { name }, body },
+    });
+  }
+
+  /** Starts a container, and writes this to its standard input. */
+  async startWith(name: string, input: string): Promise<void> {
+    const { quickMs, workMs } = this.#limits;
+    // Attached before it starts: its program then finds its input or the end of it, and never waits for ever.
+    const stdin = await this.#ask(
+      "attach to a container",
+      (signal) => attachInput(this.socket, name, signal),
+      workMs,
+    );
     try {
-      return await Promise.race([question(limit.signal), late]);
-    } catch (error) {
-      throw toEngineError(error, { call, socket });
+      await this.#work("start a container", { method: "POST", path: `/containers/${name}/start` });
+      await this.#ask("write to a container", () => writeAll(stdin, input), quickMs);
     } finally {
-      clearTimeout(timer);
+      stdin.destroySoon();
     }
   }
 
-  async function unlessMissing(work: Promise<unknown>): Promise<void> {
-    await work.catch((error: unknown) => {
-      if (!isMissing(error)) throw error;
+  /** Does nothing if the container does not run. */
+  async kill(name: string, signal: "SIGTERM" | "SIGKILL"): Promise<void> {
+    const query = { signal };
+    await unlessMissing(
+      this.#work("end a container", { method: "POST", path: `/containers/${name}/kill`, query }).catch(
+        unlessSaid(/not running|is not in|stopped|exited/),
+      ),
+    );
+  }
+
+  /** Does nothing if the container is paused. */
+  async pause(name: string): Promise<void> {
+    const pause = this.#work("pause a container", { method: "POST", path: `/containers/${name}/pause` });
+    await pause.catch(unlessSaid(/already paused/i));
+  }
+
+  /** Does nothing if the container is not paused, or gone. */
+  async unpause(name: string): Promise<void> {
+    const unpause = this.#work("wake a container", { method: "POST", path: `/containers/${name}/unpause` });
+    await unlessMissing(unpause.catch(unlessSaid(/not paused/i)));
+  }
+
+  /** Does nothing if the container is gone. */
+  async remove(name: string): Promise<void> {
+    const query = { force: true, v: true };
+    const remove = this.#work("remove a container", { method: "DELETE", path: `/containers/${name}`, query });
+    await unlessMissing(remove.catch(unlessSaid(/already in progress/)));
+  }
+
+  /** Returns the end of the output that the engine itself has kept. */
+  async lastWords(name: string): Promise<string> {
+    const query = { stdout: true, stderr: true, tail: LAST_LINES };
+    const bytes = await this.#ask("read a container's output", (signal) =>
+      this.client.bytes({ path: `/containers/${name}/logs`, query, signal }),
+    ).catch(() => Buffer.alloc(0));
+    return withoutFrames(bytes).trimEnd();
+  }
+
+  /** Changes the CPU limit of a running container. Does nothing if the container is gone. */
+  async limitCpu(name: string, millicores: number): Promise<void> {
+    const question = (this.name === "podman" ? podmanLimit : dockerLimit)(name, millicores);
+    await unlessMissing(
+      this.#ask("limit a container", (signal) => this.client.tell({ method: "POST", ...question, signal })),
+    );
+  }
+
+  /** Returns images with this label that have a name. */
+  images(label: string): Promise<ListedImage[]> {
+    const query = { filters: { label: [label] } };
+    return this.#ask("list images", (signal) => this.client.ask({ path: "/images/json", query, signal }));
+  }
+
+  /** Returns false if a container or another image still needs the image. One that is gone counts as removed. */
+  async removeImage(reference: string): Promise<boolean> {
+    try {
+      await this.#work("remove an image", { method: "DELETE", path: `/images/${reference}` });
+      return true;
+    } catch (error) {
+      if (isMissing(error)) return true;
+      if (isStillNeeded(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Removes images with this label that are older, have no name, and that no other image is made of. */
+  async pruneImages({ label, before }: { label: string; before: number }): Promise<void> {
+    const until = new Date(before).toISOString();
+    const query = { filters: { dangling: ["true"], label: [label], until: [until] } };
+    await this.#work("remove old images", { method: "POST", path: "/images/prune", query }).catch(
+      (error: unknown) => {
+        if (!isStillNeeded(error)) throw error; // Podman stops at the first such image; the next call removes the others
+      },
+    );
+  }
+
+  /** Returns the folder on the engine's machine in which it keeps everything. */
+  async storageFolder(): Promise<string> {
+    return (await this.#describe()).DockerRootDir ?? "/";
+  }
+
+  async ensureNetwork(network: string, { isInternal = false }: { isInternal?: boolean } = {}): Promise<void> {
+    const found = await unlessMissing(
+      this.#ask("look at a network", async (signal) => {
+        await this.client.tell({ path: `/networks/${network}`, signal });
+        return true;
+      }),
+    );
+    if (found) return;
+    const body = {
+      Name: network,
+      Driver: "bridge",
+      CheckDuplicate: true,
+      Internal: isInternal,
+      // Bots must not reach each other. Podman has no such option.
+      ...(this.name === "podman" ? {} : { Options: { "com.docker.network.bridge.enable_icc": "false" } }),
+    };
+    await this.#work("create a network", { method: "POST", path: "/networks/create", body }).catch(
+      unlessSaid(/already (?:exists|used)/),
+    );
+  }
+
+  /** Returns the bridge by which the bots of a network reach this machine. */
+  async bridgeOf(network: string): Promise<Bridge> {
+    const { SecurityOptions } = await this.#describe();
+    const isRootless = SecurityOptions?.some((option) => /name=rootless/.test(option)) ?? false;
+    const find = this.name === "podman" ? podmanBridge : dockerBridge;
+    const bridge = await this.#ask("look at a network", (signal) => find(this.client, network, signal));
+    return isRootless ? { ...bridge, name: undefined } : bridge;
+  }
+
+  /** Returns newline-delimited events of containers with this label. The limit is for the beginning of the answer. */
+  events(label: string): Promise<NodeJS.ReadableStream & { destroy(): void }> {
+    const connection = new AbortController();
+    return this.#ask("tell of events", async (limit) => {
+      const giveUp = (): void => connection.abort();
+      limit.addEventListener("abort", giveUp, { once: true });
+      try {
+        const filters = { type: ["container"], label: [label] };
+        return await this.client.stream({ path: "/events", query: { filters }, signal: connection.signal });
+      } finally {
+        limit.removeEventListener("abort", giveUp);
+      }
     });
   }
 
-  const { name: kind, version } = await ask("say what it is", quickMs, (signal) =>
-    identifyEngine(client, signal),
-  );
-  const isPodman = kind === "podman";
-
-  // Asked once: it does not change while the engine runs, and Podman starts a package manager for every answer.
-  let told: Promise<EngineInfo> | undefined;
-  function info(): Promise<EngineInfo> {
-    told ??= ask("describe itself", quickMs, (signal) =>
-      client.ask<EngineInfo>({ path: "/info", signal }),
+  /** Asks only once: the answer does not change, and Podman starts a package manager for each. */
+  #describe(): Promise<EngineInfo> {
+    this.#info ??= this.#ask("describe itself", (signal) =>
+      this.client.ask<EngineInfo>({ path: "/info", signal }),
     ).catch((error: unknown) => {
-      told = undefined;
+      this.#info = undefined;
       throw error;
     });
-    return told;
+    return this.#info;
   }
 
-  return {
-    name: kind,
-    version,
-    limitsCpuLater: !isPodman || isSince(version, [4, 3]),
-    socket,
-    client,
-    list: (label) =>
-      ask("list containers", quickMs, (signal) =>
-        client.ask({ path: "/containers/json", query: { all: true, filters: { label: [label] } }, signal }),
-      ),
-    async inspect(name) {
-      try {
-        return await ask("look at a container", quickMs, (signal) =>
-          client.ask<FoundContainer>({ path: `/containers/${name}/json`, signal }),
-        );
-      } catch (error) {
-        if (isMissing(error)) return undefined;
-        throw error;
-      }
-    },
-    async inspectImage(reference) {
-      try {
-        const found = await ask("look at an image", quickMs, (signal) =>
-          client.ask<FoundImage>({ path: `/images/${reference}/json`, signal }),
-        );
-        const { Id, Architecture, Config, Size } = found;
-        const id: Digest = `sha256:${Id.replace(/^sha256:/, "")}`;
-        const { Labels, OnBuild, Volumes } = Config ?? {};
-        return {
-          id,
-          architecture: Architecture,
-          labels: Labels ?? {},
-          bytes: Size,
-          onBuild: OnBuild ?? [],
-          volumes: Object.keys(Volumes ?? {}),
-        };
-      } catch (error) {
-        if (isMissing(error)) return undefined;
-        throw error;
-      }
-    },
-    async create({ name, ...body }) {
-      await ask("create a container", workMs, (signal) =>
-        client.tell({ method: "POST", path: "/containers/create", query: { name }, body, signal }),
-      );
-    },
-    async startWith(name, input) {
-      // Attached before it starts: whatever runs in it then finds its input, or the end of it, and never waits in vain.
-      const stdin = await ask("attach to a container", workMs, (signal) => attachInput(socket, name, signal));
-      try {
-        await ask("start a container", workMs, (signal) =>
-          client.tell({ method: "POST", path: `/containers/${name}/start`, signal }),
-        );
-        await ask("hand over to a container", quickMs, () => writeAll(stdin, input));
-      } finally {
-        stdin.destroySoon();
-      }
-    },
-    async kill(name, which) {
-      const kill = ask("end a container", workMs, (signal) =>
-        client.tell({ method: "POST", path: `/containers/${name}/kill`, query: { signal: which }, signal }),
-      );
-      await kill.catch((error: unknown) => {
-        const isOver =
-          error instanceof EngineError && /not running|is not in|stopped|exited/.test(error.message);
-        if (!isOver && !isMissing(error)) throw error;
-      });
-    },
-    async pause(name) {
-      const pause = ask("pause a container", workMs, (signal) =>
-        client.tell({ method: "POST", path: `/containers/${name}/pause`, signal }),
-      );
-      await pause.catch(unlessSaid(/already paused/i));
-    },
-    async unpause(name) {
-      const unpause = ask("wake a container", workMs, (signal) =>
-        client.tell({ method: "POST", path: `/containers/${name}/unpause`, signal }),
-      );
-      await unlessMissing(unpause.catch(unlessSaid(/not paused/i)));
-    },
-    async remove(name) {
-      const remove = ask("remove a container", workMs, (signal) =>
-        client.tell({
-          ...{ method: "DELETE", path: `/containers/${name}`, signal },
-          query: { force: true, v: true },
-        }),
-      );
-      await unlessMissing(
-        remove.catch((error: unknown) => {
-          const isUnderWay = error instanceof EngineError && /already in progress/.test(error.message);
-          if (!isUnderWay) throw error;
-        }),
-      );
-    },
-    async lastWords(name) {
-      const bytes = await ask("read a container's output", quickMs, (signal) =>
-        client.bytes({
-          path: `/containers/${name}/logs`,
-          query: { stdout: true, stderr: true, tail: LAST_LINES },
-          signal,
-        }),
-      ).catch(() => Buffer.alloc(0));
-      return withoutFrames(bytes).trimEnd();
-    },
-    async limitCpu(name, millicores) {
-      const limit = ask("limit a container", quickMs, (signal) =>
-        client.tell({ method: "POST", ...(isPodman ? podmanLimit : dockerLimit)(name, millicores), signal }),
-      );
-      await unlessMissing(limit);
-    },
-    images: (label) =>
-      ask("list images", quickMs, (signal) =>
-        client.ask({ path: "/images/json", query: { filters: { label: [label] } }, signal }),
-      ),
-    async removeImage(reference) {
-      try {
-        await ask("remove an image", workMs, (signal) =>
-          client.tell({ method: "DELETE", path: `/images/${reference}`, signal }),
-        );
-        return true;
-      } catch (error) {
-        if (isMissing(error)) return true;
-        if (isStillNeeded(error)) return false;
-        throw error;
-      }
-    },
-    async pruneImages({ label, before }) {
-      const until = new Date(before).toISOString();
-      const prune = ask("remove old images", workMs, (signal) =>
-        client.tell({
-          ...{ method: "POST", path: "/images/prune", signal },
-          query: { filters: { dangling: ["true"], label: [label], until: [until] } },
-        }),
-      );
-      await prune.catch((error: unknown) => {
-        if (!isStillNeeded(error)) throw error; // Podman gives up at the first such image; the next time it is gone
-      });
-    },
-    storageFolder: async () => (await info()).DockerRootDir ?? "/",
-    async ensureNetwork(name, { isInternal = false } = {}) {
-      const find = ask("look at a network", quickMs, (signal) =>
-        client.tell({ path: `/networks/${name}`, signal }),
-      );
-      const isThere = await find.then(
-        () => true,
-        (error: unknown) => {
-          if (isMissing(error)) return false;
-          throw error;
-        },
-      );
-      if (isThere) return;
-      const create = ask("create a network", workMs, (signal) =>
-        client.tell({
-          ...{ method: "POST", path: "/networks/create", signal },
-          body: {
-            Name: name,
-            Driver: "bridge",
-            CheckDuplicate: true,
-            Internal: isInternal,
-            // Bots have nothing to say to each other. Podman knows no such option.
-            ...(isPodman ? {} : { Options: { "com.docker.network.bridge.enable_icc": "false" } }),
-          },
-        }),
-      );
-      await create.catch((error: unknown) => {
-        const isThereNow = error instanceof EngineError && /already (?:exists|used)/.test(error.message);
-        if (!isThereNow) throw error;
-      });
-    },
-    async bridgeOf(network) {
-      const { SecurityOptions } = await info();
-      const isRootless = SecurityOptions?.some((option) => /name=rootless/.test(option)) ?? false;
-      const find = isPodman ? podmanBridge : dockerBridge;
-      const bridge = await ask("look at a network", quickMs, (signal) => find(client, network, signal));
-      return isRootless ? { ...bridge, name: undefined } : bridge;
-    },
-    async events(label) {
-      // The limit is for the answer to begin; it then goes on for as long as anybody listens.
-      const connection = new AbortController();
-      return ask("tell of events", quickMs, async (limit) => {
-        const giveUp = (): void => connection.abort();
-        limit.addEventListener("abort", giveUp, { once: true });
-        try {
-          const filters = { type: ["container"], label: [label] };
-          return await client.stream({ path: "/events", query: { filters }, signal: connection.signal });
-        } finally {
-          limit.removeEventListener("abort", giveUp);
-        }
-      });
-    },
-  };
+  /** A call that makes or ends something. */
+  #work(call: string, question: Omit<EngineQuestion, "signal">): Promise<void> {
+    return this.#ask(call, (signal) => this.client.tell({ ...question, signal }), this.#limits.workMs);
+  }
+
+  #ask<T>(
+    call: string,
+    question: (signal: AbortSignal) => Promise<T>,
+    limitMs = this.#limits.quickMs,
+  ): Promise<T> {
+    return askWithin({ socket: this.socket, call, limitMs }, question);
+  }
 }
 
-/** Of an image that a container or another image is made of. */
+async function askWithin<T>(
+  { socket, call, limitMs }: { socket: string; call: string; limitMs: number },
+  question: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const limit = new AbortController();
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    reject(new EngineError("hung", `The container engine took more than ${limitMs / 1000} s to ${call}`));
+    limit.abort();
+  }, limitMs);
+  try {
+    return await Promise.race([question(limit.signal), late]);
+  } catch (error) {
+    throw toEngineError(error, { call, socket });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
+  return work.catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
+}
+
+/**
+ * Reads the engine from a header of the shortest answer there is: for its version, Podman has a package manager look up two
+ * programs.
+ */
+export async function identifyEngine(client: EngineClient, signal: AbortSignal): Promise<EngineIdentity> {
+  const answer = await client.stream({ path: "/_ping", signal });
+  answer.resume();
+  const [, product, version = ""] = /^(Libpod|Docker)\/(\S+)/i.exec(String(answer.headers.server)) ?? [];
+  if (product !== undefined) return { name: /docker/i.test(product) ? "docker" : "podman", version };
+  // A proxy before the engine does not pass its headers on.
+  const { Version, Components } = await client.ask<EngineVersion>({ path: "/version", signal });
+  const isPodman = Components?.some(({ Name }) => /podman/i.test(Name)) ?? false;
+  return { name: isPodman ? "podman" : "docker", version: Version };
+}
+
+/** Tells whether a container or another image is made of the image that could not be removed. */
 function isStillNeeded(error: unknown): boolean {
   return error instanceof EngineError && /in use|used by|conflict|dependent child/i.test(error.message);
 }
@@ -344,7 +346,7 @@ async function dockerBridge(client: EngineClient, network: string, signal: Abort
   return { name: Driver === "bridge" ? name : undefined, gateways };
 }
 
-// Its answer to Docker's question does not name the bridge.
+// In Docker's interface Podman does not name the bridge.
 async function podmanBridge(client: EngineClient, network: string, signal: AbortSignal): Promise<Bridge> {
   const path = `/v4.0.0/libpod/networks/${encodeURIComponent(network)}/json`;
   const { driver, network_interface, subnets } = await client.ask<{
@@ -360,7 +362,7 @@ function dockerLimit(name: string, millicores: number) {
   return { path: `/containers/${name}/update`, body: cpuLimit(millicores) };
 }
 
-// Until version 5 it knew Docker's question for this only by its own name.
+// Until version 5 Podman had this call only in its own interface.
 function podmanLimit(name: string, millicores: number) {
   const { CpuPeriod: period, CpuQuota: quota } = cpuLimit(millicores);
   return {
@@ -378,14 +380,14 @@ export function cpuLimit(millicores: number): { CpuPeriod: number; CpuQuota: num
   return { CpuPeriod: CPU_PERIOD_US, CpuQuota: Math.max(1_000, (millicores * CPU_PERIOD_US) / 1_000) };
 }
 
-/** What was asked for is so already. */
+/** Returns a handler that takes an error with these words as success. */
 function unlessSaid(words: RegExp): (error: unknown) => void {
   return (error) => {
     if (!(error instanceof EngineError && words.test(error.message))) throw error;
   };
 }
 
-// Not the library's: it writes its own options into the container's standard input first.
+// Without a library, because dockerode writes its own options into the container's standard input first.
 async function attachInput(socket: string, name: string, signal: AbortSignal): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const upgrade = request({
@@ -396,7 +398,7 @@ async function attachInput(socket: string, name: string, signal: AbortSignal): P
     signal,
   });
   upgrade.on("upgrade", (_response, stream: Socket) => {
-    stream.on("error", () => undefined); // told by whoever writes
+    stream.on("error", () => undefined); // `writeAll` rejects
     stream.resume();
     resolve(stream);
   });

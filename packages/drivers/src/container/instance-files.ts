@@ -1,12 +1,12 @@
 import { z } from "zod";
 
-/** Files the driver keeps in an instance's folder, out of its container's sight. */
+/** Files of the driver in an instance's folder, which the container does not see. */
 export const instanceFolderFiles = {
-  /** Who is making the container; gone once it is made. */
+  /** The controller that is making the container; removed once it is made. */
   maker: "maker.json",
-  /** There once the container is made: without one it was then removed, not yet made. */
+  /** Written once the container is made, so that a missing container is known to be removed, not yet to be made. */
   made: "made.json",
-  /** There once somebody of ours wanted it to end. */
+  /** Written before a controller ends the container. */
   asked: "asked.json",
 } as const;
 

@@ -10,11 +10,11 @@ export interface NetworkPolicyOptions {
   reach: Reach[];
 }
 
-const LOOK_AGAIN_MS = 30_000; // whoever reloads the firewall of this machine may not know of ours
+const LOOK_AGAIN_MS = 30_000; // a reload of this machine's firewall may remove the rules
 const FIX =
   "As root: vocalhost network-policy up. Or load what vocalhost network-policy show prints: nft -f <file>";
 
-/** What stands, or is to stand, around the bots of this network. */
+/** Returns the network policy for the bots of this network. */
 export async function findNetworkPolicy(
   engine: Engine,
   options: { network: string; reach: Reach[] },
@@ -84,7 +84,7 @@ export async function keepNetworkPolicy(
   };
 }
 
-/** Nothing is closed, or somebody else sees to it. */
+/** Used without a policy, and where the operator's network has one. */
 function noNetworkPolicy(): KeptNetworkPolicy {
   return { open: async () => undefined, [Symbol.dispose]: () => undefined };
 }

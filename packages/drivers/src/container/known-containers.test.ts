@@ -8,7 +8,7 @@ import { OUTPUT_FILE } from "../local/output-file.ts";
 import type { ListedContainer } from "./engine-answers.ts";
 import { EngineError, type EngineErrorKind } from "./engine-error.ts";
 import type { Engine } from "./engine.ts";
-import { createKnownContainers } from "./known-containers.ts";
+import { KnownContainers } from "./known-containers.ts";
 import { sharedFolderOf } from "./shared-files.ts";
 
 test("one whose end the engine cannot tell is over, and holds up nobody", async () => {
@@ -43,7 +43,7 @@ function start(kind: EngineErrorKind) {
     },
   };
   return {
-    known: createKnownContainers({
+    known: new KnownContainers({
       ...{ root, engine: engine as Engine, nameOf: (id) => id, log: silentLog },
       ...{ loaded: () => undefined, paused: () => undefined },
     }),

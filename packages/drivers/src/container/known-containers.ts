@@ -13,15 +13,15 @@ import { AskedFile, instanceFolderFiles, MadeFile } from "./instance-files.ts";
 import { LOADING_MAX_MS } from "../loading.ts";
 import { readSharedText, sharedFolderOf } from "./shared-files.ts";
 
-/** What one driver object remembers of containers; everything in it can be asked and read again. */
-export interface KnownContainers {
-  /** Undefined while somebody makes it. */
-  see(id: string, container: ListedContainer | undefined): Promise<SeenInstance | undefined>;
-  /** Somebody else is making it at this moment. */
-  isBeingMade(id: string): Promise<boolean>;
-  isRunning(id: string): Promise<boolean>;
-  drop(id: string): void;
-  keepOnly(ids: readonly string[]): void;
+export interface KnownContainersOptions {
+  root: string;
+  engine: Engine;
+  nameOf(id: string): string;
+  log: Log;
+  /** Called each time the driver sees an instance that takes requests, or should have done so long ago. */
+  loaded(id: string, cpuMillicores: number): void;
+  /** Called when a container was seen paused. */
+  paused(id: string): void;
 }
 
 interface Known {
@@ -37,48 +37,71 @@ const SIGNALLED = 128;
 const RUNNING: ReadonlySet<string> = new Set(["running", "paused", "restarting", "stopping", "removing"]);
 const signalNames = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
 
-export function createKnownContainers(options: {
-  root: string;
-  engine: Engine;
-  nameOf(id: string): string;
-  log: Log;
-  /** It takes requests, or should have done so long ago. Called with every look at it. */
-  loaded(id: string, cpuMillicores: number): void;
-  /** It was seen so, whoever has done it. */
-  paused(id: string): void;
-}): KnownContainers {
-  const { root, engine, nameOf, log } = options;
-  const known = new Map<string, Known>();
+/** What the driver remembers of containers; all of it can be asked and read again. */
+export class KnownContainers {
+  readonly #options: KnownContainersOptions;
+  readonly #known = new Map<string, Known>();
 
-  function about(id: string): Known {
-    const found = known.get(id) ?? {};
-    known.set(id, found);
-    return found;
+  constructor(options: KnownContainersOptions) {
+    this.#options = options;
   }
 
-  async function isBeingMade(id: string): Promise<boolean> {
-    const maker = await readJson(IdentityFile, root, id, instanceFolderFiles.maker);
+  /** Returns undefined while another controller makes the container. */
+  see(id: string, container: ListedContainer | undefined): Promise<SeenInstance | undefined> {
+    return container ? this.#look(id, container) : this.#removedByOthers(id);
+  }
+
+  /** Tells whether another controller is making the container at this moment. */
+  async isBeingMade(id: string): Promise<boolean> {
+    const maker = await readJson(IdentityFile, this.#options.root, id, instanceFolderFiles.maker);
     return maker !== undefined && maker.pid !== process.pid && processRuns(maker);
   }
 
-  async function look(id: string, container: ListedContainer): Promise<SeenInstance | undefined> {
-    const it = about(id);
+  async isRunning(id: string): Promise<boolean> {
+    const it = this.#about(id);
+    if (it.exit) return false;
+    if (performance.now() - (it.seenMs ?? -Infinity) < SEEN_LATELY_MS) return true;
+    const { engine, nameOf } = this.#options;
+    const found = await engine.inspect(nameOf(id)).catch(() => "unknown" as const);
+    if (found === "unknown") return true; // it may still print
+    if (!found || !RUNNING.has(found.State.Status)) return false;
+    it.seenMs = performance.now();
+    return true;
+  }
+
+  drop(id: string): void {
+    this.#known.delete(id);
+  }
+
+  keepOnly(ids: readonly string[]): void {
+    for (const id of this.#known.keys()) if (!ids.includes(id)) this.#known.delete(id);
+  }
+
+  #about(id: string): Known {
+    const found = this.#known.get(id) ?? {};
+    this.#known.set(id, found);
+    return found;
+  }
+
+  async #look(id: string, container: ListedContainer): Promise<SeenInstance | undefined> {
+    const it = this.#about(id);
     if (!RUNNING.has(container.State)) {
-      // One that never started: its maker is at it, or has died.
-      if (isUnborn(container.State) && (await isBeingMade(id))) return undefined;
-      it.exit ??= await exitOf(id).catch((error: unknown) => exitUntold(id, error));
+      // Never started: another controller is making it, or has died while it did.
+      if (isUnborn(container.State) && (await this.isBeingMade(id))) return undefined;
+      it.exit ??= await this.#exitOf(id).catch((error: unknown) => this.#unknownExit(id, error));
       return { id, state: "exited", address: it.address, exit: it.exit };
     }
     it.seenMs = performance.now();
-    it.address ??= await addressOf(sharedFolderOf(root, id), container);
+    it.address ??= await addressOf(sharedFolderOf(this.#options.root, id), container);
     const isLoading = it.address === undefined && Date.now() - container.Created * 1000 < LOADING_MAX_MS;
-    if (!isLoading) options.loaded(id, Number(container.Labels[labels.cpuMillicores]));
+    if (!isLoading) this.#options.loaded(id, Number(container.Labels[labels.cpuMillicores]));
     const isPaused = container.State === "paused";
-    if (isPaused) options.paused(id);
+    if (isPaused) this.#options.paused(id);
     return { id, state: "running", address: it.address, exit: undefined, ...(isPaused ? { isPaused } : {}) };
   }
 
-  async function exitOf(id: string): Promise<InstanceExit> {
+  async #exitOf(id: string): Promise<InstanceExit> {
+    const { root, engine, nameOf } = this.#options;
     const { State } = (await engine.inspect(nameOf(id))) ?? {};
     const wasAsked = (await readJson(AskedFile, root, id, instanceFolderFiles.asked)) !== undefined;
     const printed = await readLastOutput(sharedFolderOf(root, id), LAST_OUTPUT_BYTES);
@@ -89,52 +112,31 @@ export function createKnownContainers(options: {
     };
   }
 
-  /** That it is over is known. An engine that cannot tell how, be it for ever, must not keep us from all the others. */
-  async function exitUntold(id: string, error: unknown): Promise<InstanceExit> {
+  /** The end is known. An engine that never tells how must not keep the driver from all other instances. */
+  async #unknownExit(id: string, error: unknown): Promise<InstanceExit> {
     if (error instanceof EngineError && error.kind === "unreachable") throw error;
+    const { root, log } = this.#options;
     log.error({ err: error, instanceId: id }, "the engine does not tell how an instance ended");
     const lastOutput = await readLastOutput(sharedFolderOf(root, id), LAST_OUTPUT_BYTES).catch(() => "");
     return { code: null, signal: null, outOfMemory: false, lastOutput };
   }
 
-  async function removedByOthers(id: string): Promise<SeenInstance | undefined> {
-    if (
-      (await readJson(MadeFile, root, id, instanceFolderFiles.made)) === undefined &&
-      (await isBeingMade(id))
-    )
-      return undefined;
-    const it = about(id);
+  async #removedByOthers(id: string): Promise<SeenInstance | undefined> {
+    const { root, log } = this.#options;
+    const made = await readJson(MadeFile, root, id, instanceFolderFiles.made);
+    if (made === undefined && (await this.isBeingMade(id))) return undefined;
+    const it = this.#about(id);
     if (!it.exit) {
-      log.warn({ instanceId: id }, "an instance's container is gone, and it was not we who removed it");
+      log.warn({ instanceId: id }, "an instance's container is gone, and the service did not remove it");
       const printed = await readLastOutput(sharedFolderOf(root, id), LAST_OUTPUT_BYTES);
       const lastOutput = [printed, "[the container was removed from the engine]"].filter(Boolean).join("\n");
       it.exit = { code: null, signal: null, outOfMemory: false, lastOutput };
     }
     return { id, state: "exited", address: it.address, exit: it.exit };
   }
-
-  return {
-    isBeingMade,
-    see: (id, container) => (container ? look(id, container) : removedByOthers(id)),
-    async isRunning(id) {
-      const it = about(id);
-      if (it.exit) return false;
-      if (performance.now() - (it.seenMs ?? -Infinity) < SEEN_LATELY_MS) return true;
-      // Without an answer more may still come.
-      const found = await engine.inspect(nameOf(id)).catch(() => "unknown" as const);
-      if (found === "unknown") return true;
-      if (!found || !RUNNING.has(found.State.Status)) return false;
-      it.seenMs = performance.now();
-      return true;
-    },
-    drop: (id) => void known.delete(id),
-    keepOnly(ids) {
-      for (const id of known.keys()) if (!ids.includes(id)) known.delete(id);
-    },
-  };
 }
 
-/** Podman says of a paused container that it does not run. */
+/** Podman reports that a paused container does not run. */
 export function isLive({ Running, Status }: ContainerState): boolean {
   return Running || Status === "paused";
 }
@@ -158,8 +160,8 @@ function endOf(state: ContainerState | undefined): Pick<InstanceExit, "code" | "
   return signal === undefined ? { code: state.ExitCode, signal: null } : { code: null, signal };
 }
 
-// Podman 4 does not say so. But in a container nobody else than the kernel, for want of memory, kills without being
-// asked: the first process in it is deaf to its own signals, and ours are written down.
+// Podman 4 does not report it. A SIGKILL that the driver did not send came from the kernel, for want of memory: the first
+// process of a container cannot kill itself, and the driver writes down each end that it asks for.
 function isOutOfMemory(
   state: ContainerState | undefined,
   { wasAsked, engine }: { wasAsked: boolean; engine: Engine },

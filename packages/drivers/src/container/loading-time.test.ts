@@ -7,7 +7,7 @@ import { silentLog } from "@vocalhost/base/log";
 import { labels } from "./container-options.ts";
 import type { ListedContainer } from "./engine-answers.ts";
 import type { Engine } from "./engine.ts";
-import { createKnownContainers } from "./known-containers.ts";
+import { KnownContainers } from "./known-containers.ts";
 import { LOADING_MAX_MS, LOADING_MILLICORES } from "../loading.ts";
 import { createLoadingTime } from "./loading-time.ts";
 
@@ -45,7 +45,7 @@ test("one that cannot be held to its profile gets no session, and is asked about
 });
 
 test("an engine that cannot limit later gives its profile from the start", async () => {
-  const engine = { ...limitingEngine(), limitsCpuLater: false };
+  const engine = Object.assign(limitingEngine(), { limitsCpuLater: false });
   const loading = createLoadingTime({ engine, nameOf: (id) => id, log: silentLog });
   assert.equal(loading.millicores(500), 500);
   loading.end("a", 500);
@@ -57,7 +57,7 @@ test("one that never takes requests does not keep what it has for loading", asyn
   const root = mkdtempSync(join(tmpdir(), "loading-time-"));
   try {
     const loaded: unknown[] = [];
-    const known = createKnownContainers({
+    const known = new KnownContainers({
       ...{ root, engine: limitingEngine(), nameOf: (id) => id, log: silentLog, paused: () => undefined },
       loaded: (...what) => loaded.push(what),
     });
@@ -78,12 +78,11 @@ function running(createdMs: number): ListedContainer {
   } as unknown as ListedContainer;
 }
 
-/** Answers when it is told to, and knows nothing but limits. */
+/** An engine that can only set limits, and answers when `answer` is called. */
 function limitingEngine() {
   const asked: [string, number][] = [];
   let waiting = Promise.withResolvers<void>();
-  return {
-    ...({ limitsCpuLater: true } as Engine),
+  return Object.assign({ limitsCpuLater: true } as Engine, {
     asked,
     limitCpu(name: string, millicores: number): Promise<void> {
       asked.push([name, millicores]);
@@ -94,5 +93,5 @@ function limitingEngine() {
       if (error) waiting.reject(error);
       else waiting.resolve();
     },
-  };
+  });
 }

@@ -5,11 +5,11 @@ import type { Engine } from "./engine.ts";
 
 /** Instances load with more processor time than is theirs, and have what is theirs before they get a session. */
 export interface LoadingTime {
-  /** What an instance with this profile starts with. */
+  /** Returns the CPU limit that an instance with this profile starts with. */
   millicores(ofProfile: number): number;
-  /** From now on it has what its profile says. Called with every look at it; done is done. */
+  /** Gives the instance the limit of its profile. Called each time the driver sees it; has an effect once. */
   end(id: string, ofProfile: number): void;
-  /** Resolves once that is so. Rejects if it cannot be: such an instance is for nobody. */
+  /** Resolves once it has that limit. Rejects if it cannot be set: such an instance must get no session. */
   ended(id: string): Promise<void>;
   forget(id: string): void;
 }

@@ -19,7 +19,7 @@ import { pullImage } from "./pull-image.ts";
 
 export interface PrepareImageContext extends RegistryContext {
   engine: Engine;
-  /** Told before an image is pulled. */
+  /** Called before an image is pulled. */
   pulled(reference: string): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ async function findPulled(
   return { reference: pinned, labels: found.labels };
 }
 
-/** What the engine knows an image by: those that were loaded into it are pinned to their id there. */
+/** Returns the name of an image in the engine. Images that were loaded into it are pinned to their id there. */
 export function engineName(reference: string): string {
   return /^localhost\/.*@(sha256:[0-9a-f]{64})$/.exec(reference)?.[1] ?? reference;
 }

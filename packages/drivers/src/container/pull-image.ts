@@ -4,12 +4,12 @@ import { EngineError, toEngineError } from "./engine-error.ts";
 import { readEvents } from "./read-events.ts";
 
 export interface PullImageOptions extends PrepareOptions {
-  /** With a digest. */
+  /** A reference with a digest. */
   reference: string;
-  /** What it has in all, as the registry says. */
+  /** Its size as the registry reports it. */
   totalBytes: number;
   credentials: PullSecret | undefined;
-  /** For as long as nothing moves. @default 2 min */
+  /** The longest time without progress. @default 2 min */
   stallMs?: number;
 }
 
@@ -43,7 +43,7 @@ const FAILURES: [RegExp, SourceError["code"], string][] = [
   ],
 ];
 
-/** Has the engine pull an image, and tells how far it is. */
+/** Has the engine pull an image, and reports its progress. */
 export async function pullImage(engine: Engine, options: PullImageOptions): Promise<void> {
   const { reference, credentials, signal } = options;
   const stall = new AbortController();
@@ -93,7 +93,7 @@ function toPullError(error: unknown, { reference, socket }: { reference: string;
   );
 }
 
-/** In steps, so that whoever writes it down has not much to write. */
+/** Reports progress in steps, so that the log stays short. */
 function createProgress({ totalBytes, progressed }: PullImageOptions): (event: PullEvent) => void {
   const layers = new Map<string, number>();
   let toldPercent = -1;

@@ -1,6 +1,6 @@
 const EVENT_MAX_CHARACTERS = 1024 * 1024;
 
-/** What an engine tells while it works: one JSON object a line. */
+/** Yields the events that an engine sends while it works: one JSON object a line. */
 export async function* readEvents<Event>(stream: NodeJS.ReadableStream): AsyncGenerator<Event> {
   const decoder = new TextDecoder();
   let rest = "";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { z } from "zod";
 import { readPlainText } from "../local/guarded-files.ts";
 
-/** In an instance's folder: the only part of it that its container sees. */
+/** The only part of an instance's folder that its container sees. */
 const SHARED_FOLDER = "slots";
 
 export function sharedFolderOf(root: string, id: string): string {
@@ -12,8 +12,8 @@ export function sharedFolderOf(root: string, id: string): string {
 }
 
 /**
- * Anybody in the container may overwrite these files and nobody can make another: whoever its user is there, the folder
- * is ours. Nobody else on this machine gets as far as the folder.
+ * Every process in the container may overwrite these files, and none can make another: the folder belongs to the service,
+ * whatever user the container has. Other users of this machine cannot enter the folder above.
  */
 export async function makeSharedFiles(folder: string): Promise<void> {
   await mkdir(folder);

@@ -3,7 +3,7 @@ import type { Engine } from "./engine.ts";
 
 const AGAIN_MS = 1_000;
 
-/** Calls whenever a container with this label may have changed, and after every time nobody was listening. */
+/** Calls `changed` whenever a container with this label may have changed, and after each gap in the events. */
 export function watchEvents(
   engine: Engine,
   { label, changed, log }: { label: string; changed(): void; log: Log },

@@ -2,12 +2,12 @@ import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { PORT_INSIDE } from "../instance-environment.ts";
 
-/** Where instances take requests: as they said themselves, or as was found by knocking. */
+/** The addresses of instances, as they reported them or as the driver found by connecting. */
 export interface Addresses extends Disposable {
   get(id: string): string | undefined;
-  /** It said so. */
+  /** Takes the address that an instance has reported. */
   told(id: string, address: string): void;
-  /** Its node said which address it has; whether anybody listens there is found out, unless it is known. */
+  /** Takes the address that the node has reported, and connects to it until the instance listens. */
   seen(id: string, ip: string): void;
   drop(id: string): void;
   keepOnly(ids: ReadonlySet<string>): void;
@@ -49,7 +49,7 @@ export function createAddresses({ found }: { found(): void }): Addresses {
     seen(id, ip) {
       const address = known.get(id);
       if (address === addressOf(ip) || knocking.get(id) === ip) return;
-      known.delete(id); // the node knows better
+      known.delete(id); // the node's report is right
       knocking.set(id, ip);
       void knock(id, ip);
     },

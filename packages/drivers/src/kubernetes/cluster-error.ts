@@ -1,23 +1,23 @@
 import { DriverUnavailableError } from "../driver.ts";
 
-/** What went wrong, told apart by what can be done about it. */
+/** Kinds of failure, by what the caller can do about them. */
 export type ClusterErrorKind =
-  /** Nobody answers, or the answer stopped in the middle. */
+  /** The server does not answer, or its answer stopped in the middle. */
   | "unreachable"
   /** It took the question and gave no answer in time. */
   | "hung"
   /** It is there, and asks to be left alone for a while. */
   | "busy"
-  /** There is no room by its own rules: a quota is used up. */
+  /** A quota is used up. */
   | "full"
   /** We may not do that. */
   | "forbidden"
   | "missing"
   /** The name is in use. */
   | "taken"
-  /** Somebody else has changed it meanwhile. */
+  /** Another client has changed the object meanwhile. */
   | "conflict"
-  /** What we wanted to go on from is too long ago. */
+  /** The version to go on from is too old. */
   | "expired"
   | "refused";
 
@@ -31,7 +31,7 @@ export class ClusterError extends Error {
   }
 }
 
-/** What the API server says beside a number. */
+/** The body of an API server's refusal. */
 export interface ApiStatus {
   message?: string;
   reason?: string;
@@ -54,7 +54,7 @@ function kindOf(code: number, { reason, message = "" }: ApiStatus): ClusterError
   return "refused";
 }
 
-/** Those of the cluster, or of our place in it, are no fault of the bot that was to be run. */
+/** Errors of the cluster, or of the service's rights in it, are not the bot's fault. */
 export function asDriverError(error: unknown): Error {
   if (!(error instanceof ClusterError)) return error instanceof Error ? error : new Error(String(error));
   return OURS.has(error.kind) ? new DriverUnavailableError(error.message, { cause: error }) : error;

@@ -4,12 +4,12 @@ import { ClusterError, isKind } from "./cluster-error.ts";
 import type { Cluster } from "./cluster.ts";
 import { labels, type Names } from "./names.ts";
 
-/** Keeps a controller that is no longer the leader, and does not know it, from making or ending instances. */
+/** Keeps a controller that has lost the leadership without noticing from making or ending instances. */
 export interface ClusterFence {
-  /** Until it resolves, checks refuse: an older leader may still be at work. */
+  /** Until it resolves, `check` rejects, because an older leader may still make instances. */
   raise(epoch: number): Promise<void>;
   newest(): Promise<number>;
-  /** Rejects when a newer leader has spoken. */
+  /** Rejects when a newer leader has raised the fence. */
   check(): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export function createClusterFence(cluster: Cluster, names: Names): ClusterFence
     try {
       return await cluster.ask<V1ConfigMap>({ what: "read the leader's epoch", path });
     } catch (error) {
-      if (isKind(error, "missing")) return undefined; // nobody has led yet
+      if (isKind(error, "missing")) return undefined; // no controller has led yet
       throw error;
     }
   }
@@ -36,7 +36,7 @@ export function createClusterFence(cluster: Cluster, names: Names): ClusterFence
       metadata: {
         name: names.fence,
         labels: { [labels.service]: names.service, [labels.kind]: "fence" },
-        // Without it the last one to write would win.
+        // Without it the last write would win.
         ...(found?.metadata?.resourceVersion ? { resourceVersion: found.metadata.resourceVersion } : {}),
       },
       data: { epoch: String(epoch) },

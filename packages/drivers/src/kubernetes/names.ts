@@ -1,6 +1,6 @@
 /** Names that must be the same for every controller of a service. */
 export const labels = {
-  /** Whose they are: several services may share a namespace. */
+  /** The name of the service, because several may share a namespace. */
   service: "vocalhost.github.io/service",
   /** `instance`, `agent`, `fence`, `pull-secret`. */
   kind: "vocalhost.github.io/kind",
@@ -12,11 +12,11 @@ export const labels = {
   state: "vocalhost.github.io/state",
 } as const;
 
-/** Keeps what a pod has left until it has been read. */
+/** Keeps the object of an ended pod until the service has read it. */
 export const FINALIZER = "vocalhost.github.io/records";
 /** Read by the cluster autoscaler. */
 export const SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict";
-/** What its profile says, of a pod that has more while it loads. */
+/** The CPU limit of the profile, on a pod that loads with more. */
 export const OWN_MILLICORES = "vocalhost.github.io/cpu-millicores";
 export const CONTAINER = "bot";
 
@@ -24,12 +24,12 @@ export type PodUse = "idle" | "busy";
 
 export interface Names {
   service: string;
-  /** Throws if it cannot be part of a name. */
+  /** Throws if the id cannot be part of a name. */
   pod(instanceId: string): string;
   agent(agentId: string): string;
   fence: string;
   budget: string;
-  /** Selects pods. */
+  /** Selects the pods of the service. */
   pods: string;
   selector(kind: string): string;
 }
@@ -53,7 +53,7 @@ export function createNames(service: string): Names {
   };
 }
 
-/** As much of a text as a label takes. */
+/** Cuts a text down to what a label may hold. */
 export function labelValue(text: string): string {
   return text
     .replace(/[^\w.-]/g, "-")

@@ -14,12 +14,12 @@ import {
   type Names,
 } from "./names.ts";
 
-/** What all pods of a service have in common. */
+/** The settings that all pods of a service share. */
 export interface PodSettings {
   nodeSelector: Record<string, string>;
   runtimeClass: string | undefined;
   priorityClass: string | undefined;
-  /** Whose images need no pull secret of their agents. */
+  /** Names of Secrets for images whose agents have no pull secret. */
   pullSecrets: string[];
 }
 
@@ -30,18 +30,18 @@ export interface PodOptions {
   settings: PodSettings;
   owners: V1OwnerReference[];
   pullSecrets: string[];
-  /** Where it says that it listens. */
+  /** The URL at which the instance reports how its boot goes. */
   readyEndpoint: string | undefined;
-  /** What it loads with, its profile's share or more. */
+  /** The CPU limit that it loads with: its profile's or more. */
   cpuMillicores: number;
 }
 
 const FOLDER_INSIDE = "/tmp";
 const TERMINATION_MESSAGE_FILE = "/dev/termination-log"; // kept in the pod's status after its end, by any kubelet
 const TEMPORARY_MIB = 64;
-const LOST_NODE_SECONDS = 60; // before the cluster gives a pod on it up; the default is five minutes
+const LOST_NODE_SECONDS = 60; // then the cluster gives up the pods of a lost node; the default is five minutes
 
-/** The strict profile, which is that of the Pod Security Standard "restricted" and more. There is no other. */
+/** Returns a pod that is stricter than the Pod Security Standard "restricted". There is no other profile. */
 export function podManifest(options: PodOptions): V1Pod {
   const { spec, image, names, settings, owners, pullSecrets, readyEndpoint, cpuMillicores } = options;
   const name = names.pod(spec.id);
@@ -106,7 +106,7 @@ export function podManifest(options: PodOptions): V1Pod {
   };
 }
 
-/** The bot's secrets and the instance's token: nobody who may look at pods can read them there. */
+/** Returns a Secret with the bot's secrets and the instance's token, which the right to read pods does not show. */
 export function secretManifest({
   spec,
   names,
@@ -141,7 +141,7 @@ function ownLabels({ id, owner }: InstanceSpec, names: Names): Record<string, st
   };
 }
 
-// Later ones win over those of the Secret, whatever a bot's secret set has in it.
+// These override variables of the Secret, which holds the bot's secret set.
 function environment(spec: InstanceSpec, readyEndpoint: string | undefined): V1EnvVar[] {
   const { media, memoryMib } = spec;
   const fromStatus = (name: string, fieldPath: string): V1EnvVar => ({
@@ -150,13 +150,13 @@ function environment(spec: InstanceSpec, readyEndpoint: string | undefined): V1E
   });
   return [
     { name: "HOME", value: "/tmp" },
-    // A bot that brings options of its own says how large its heap may be.
+    // A bot with options of its own sets its heap limit itself.
     ...("NODE_OPTIONS" in spec.environment ? [] : [{ name: "NODE_OPTIONS", value: heapLimit(memoryMib) }]),
     { name: instanceVariables.folder, value: FOLDER_INSIDE },
     { name: instanceVariables.terminationMessage, value: TERMINATION_MESSAGE_FILE },
     ...(readyEndpoint === undefined ? [] : [{ name: instanceVariables.readyUrl, value: readyEndpoint }]),
     fromStatus(instanceVariables.ip, "status.podIP"),
-    // Its port is one of its node, so clients are told where the node is, unless we were told better.
+    // The port belongs to the node, so clients get the address of the node unless addresses are configured.
     ...(media?.port !== undefined && media.addresses.length === 0
       ? [fromStatus(instanceVariables.mediaAddress, "status.hostIP")]
       : []),
@@ -168,7 +168,7 @@ function mediaPorts(media: InstanceMedia | undefined) {
   return [{ containerPort: media.port, hostPort: media.port, protocol: "UDP" }];
 }
 
-// The request is a pod's weight while its node is busy: a tiny one would starve calls.
+// The CPU request is a pod's weight on a busy node; a tiny one would starve calls.
 function resources(spec: InstanceSpec, cpuMillicores: number) {
   const memory = `${spec.memoryMib}Mi`;
   return {

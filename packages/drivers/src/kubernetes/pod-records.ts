@@ -10,7 +10,7 @@ export interface PodRecordsOptions {
   root: string;
   output: PodOutput;
   stateOf(id: string): Promise<PodState | undefined>;
-  /** Where a running one takes requests, if that is known. */
+  /** Returns the address of a running instance, if it is known. */
   addressOf(id: string): string | undefined;
   tokenOf(id: string): Promise<string | undefined>;
 }

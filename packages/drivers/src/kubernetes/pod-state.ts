@@ -3,7 +3,7 @@ import type { V1ContainerStateTerminated, V1Pod, V1PodCondition } from "@kuberne
 import { constants } from "node:os";
 import type { InstanceExit } from "../driver.ts";
 
-/** What a pod's status says, in our words. */
+/** A pod's status in the words of this service. */
 export type PodState =
   | { state: "running"; ip: string | undefined; waitsFor: string | undefined; hasBegun: boolean }
   | {
@@ -19,11 +19,11 @@ const IMAGE_REASONS =
   /^(?:ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull|ImageInspectError|RegistryUnavailable|SignatureValidationFailed)$/;
 const START_REASONS =
   /^(?:CreateContainerConfigError|CreateContainerError|RunContainerError|PreCreateHookError)$/;
-// A node with too much to do. It has made no container yet, and tries again by itself.
+// The node is overloaded: it has made no container yet, and tries again by itself.
 const PASSING = /failed to sync \w+ cache|deadline ?exceeded|failed to reserve (?:container|sandbox) name/i;
 const TRIES_AGAIN = /^CreateContainer(?:Config)?Error$/;
 
-/** Pure. What is neither over nor hopeless runs, also before it has a node. */
+/** Pure. A pod runs unless it is over or can never start, also before it has a node. */
 export function readPodState(pod: V1Pod): PodState {
   const { status, metadata, spec } = pod;
   const container = status?.containerStatuses?.[0];
@@ -34,7 +34,7 @@ export function readPodState(pod: V1Pod): PodState {
     return over(foreign(howDisrupted(pod) ?? howRefused(pod)), { hasBegun });
   if (metadata?.deletionTimestamp !== undefined && spec?.nodeName === undefined)
     return over({}, { hasBegun });
-  // The cluster was told not to wait for its node; it would be gone already, had we not kept it.
+  // The cluster does not wait for its node: without the finalizer the object would be gone.
   if (metadata?.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0)
     return over(foreign(howDisrupted(pod) ?? "Its node was lost."), { hasBegun });
   const { reason = "", message = "" } = container?.state?.waiting ?? {};
@@ -46,7 +46,7 @@ export function readPodState(pod: V1Pod): PodState {
   return { state: "running", ip: status?.podIP, waitsFor, hasBegun };
 }
 
-/** Its container runs as far as its node last said, and the cluster no longer hears of the node. */
+/** Tells whether the cluster has lost the node of a container that was last reported running. */
 export function isOnLostNode({ status }: V1Pod): boolean {
   const isReady = (status?.conditions ?? []).find(({ type }) => type === "Ready")?.status;
   return isReady === "False" && status?.containerStatuses?.[0]?.ready === true;
@@ -100,7 +100,7 @@ function howDisrupted({ status }: V1Pod): string | undefined {
   return undefined;
 }
 
-/** A kubelet may refuse what the scheduler has sent it. */
+/** A kubelet may refuse a pod that the scheduler has sent it. */
 function howRefused({ status }: V1Pod): string {
   return sentence(`Its node ended it (${status?.reason ?? status?.phase ?? "unknown"})`, status?.message);
 }
@@ -138,7 +138,7 @@ function firstLine(text: string): string {
   return text.trim().split("\n", 1)[0]?.slice(0, 500) ?? "";
 }
 
-/** A bot can write there too: what makes no sense is nothing. */
+/** A bot can write there too, so an invalid text counts as none. */
 function parseTerminationMessage(text: string | undefined): TerminationMessage {
   try {
     return TerminationMessage.parse(JSON.parse(text ?? "{}"));

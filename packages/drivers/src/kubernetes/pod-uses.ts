@@ -4,11 +4,11 @@ import { isKind } from "./cluster-error.ts";
 import type { Cluster } from "./cluster.ts";
 import { labels, SAFE_TO_EVICT, type Names, type PodUse } from "./names.ts";
 
-/** Has every pod say whether it has a call, so that nobody drains its node under it. */
+/** Labels every pod with whether it has a call, so that its node is not drained during the call. */
 export interface PodUses {
-  /** Makes the budget that protects those with a call, if it is missing. */
+  /** Makes the disruption budget that protects pods with a call, if it is missing. */
   ensureBudget(): Promise<void>;
-  /** Changes what is not as it should be, a few at a time. */
+  /** Changes labels that are wrong, a few at a time. */
   settle(pods: Iterable<V1Pod>, busy: ReadonlySet<string>): void;
 }
 
@@ -21,7 +21,7 @@ export interface PodUsesOptions {
 
 const AT_ONCE = 16;
 const MERGE = "application/merge-patch+json";
-// Pods without a controller can only be counted. More than there can be: none of them may be evicted.
+// A budget can only count pods without a controller. With a minimum above any number of pods none may be evicted.
 const NONE_TO_SPARE = 2_147_483_647;
 
 export function createPodUses({ cluster, names, log, changed }: PodUsesOptions): PodUses {
@@ -66,7 +66,7 @@ export function createPodUses({ cluster, names, log, changed }: PodUsesOptions):
         const name = metadata?.name ?? "";
         const use: PodUse = busy.has(metadata?.labels?.[labels.instance] ?? "") ? "busy" : "idle";
         if (metadata?.labels?.[labels.state] === use || metadata?.deletionTimestamp !== undefined) continue;
-        if (changing.has(name) || changing.size >= AT_ONCE) continue; // the next look sees to it
+        if (changing.has(name) || changing.size >= AT_ONCE) continue; // the next call changes it
         changing.add(name);
         void change(name, use)
           .catch((error: unknown) => {

@@ -4,9 +4,9 @@ import { isKind } from "./cluster-error.ts";
 import type { Cluster } from "./cluster.ts";
 import { labels, type Names } from "./names.ts";
 
-const YOUNG_MS = 600_000; // may be on its way to a pod
+const YOUNG_MS = 600_000; // its pod may be under way
 
-/** Removes what no pod needs: Secrets of pods that were never made, owners of agents without instances. */
+/** Removes Secrets of pods that were never made, and owner objects of agents without instances. Returns their number. */
 export async function prune(
   { cluster, names, agents }: { cluster: Cluster; names: Names; agents: AgentObjects },
   pods: ReadonlyMap<string, V1Pod>,

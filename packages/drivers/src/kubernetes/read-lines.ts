@@ -1,6 +1,6 @@
 const NEWLINE = 0x0a;
 
-/** Lines of a stream; of one that is longer than allowed the rest is left out, so that nobody can fill our memory. */
+/** Yields the lines of a stream. A longer line is cut off, so that it cannot fill the service's memory. */
 export async function* readLines(
   stream: AsyncIterable<Uint8Array>,
   maxBytes: number,

@@ -5,9 +5,9 @@ import { isIP, type AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Log } from "@vocalhost/base/log";
 
-/** Where instances report how their boot goes, and that they take requests half a second before the cluster says so. */
+/** Takes reports of booting instances. They report that they listen half a second before the cluster does. */
 export interface ReadyEndpoint extends AsyncDisposable {
-  /** As instances reach it; undefined while nobody listens. */
+  /** The URL for instances; undefined while the server does not listen. */
   readonly url: string | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface ReadyEndpointOptions {
   /** @default where it listens */
   url?: string | undefined;
   log: Log;
-  /** Undefined if there is no such instance. */
+  /** Returns undefined if there is no such instance. */
   tokenOf(id: string): Promise<string | undefined>;
   listening(id: string, address: string): void;
   /** Called while the instance boots, with how long it has waited for the processor. */
@@ -25,7 +25,7 @@ export interface ReadyEndpointOptions {
 }
 
 const BODY_MAX_BYTES = 1024;
-const LISTEN_AGAIN_MS = 1_000; // the controller before us has the port until it is gone
+const LISTEN_AGAIN_MS = 1_000; // the controller before this one has the port until it has ended
 
 export async function openReadyEndpoint(options: ReadyEndpointOptions): Promise<ReadyEndpoint> {
   const { log } = options;

@@ -3,11 +3,11 @@ import { readFileSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Keeps a controller that is no longer the leader, and does not know it, from making or ending instances. */
+/** Keeps a controller that has lost the leadership without noticing from making or ending instances. */
 export interface Fence {
   raise(epoch: number): Promise<void>;
   newest(): number;
-  /** Throws when a newer leader has spoken. */
+  /** Throws when a newer leader has raised the fence. */
   check(): void;
 }
 
@@ -21,7 +21,7 @@ export function createFence(root: string): Fence {
     try {
       return Number(readFileSync(path, "utf8"));
     } catch {
-      return 0; // nobody has led yet
+      return 0; // no controller has led yet
     }
   }
 

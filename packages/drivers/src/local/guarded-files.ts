@@ -22,7 +22,7 @@ export async function readPlainText(path: string, maxBytes: number): Promise<str
   return buffer.toString("utf8", 0, bytesRead);
 }
 
-/** In one step, and not through a link somebody has put in its place. */
+/** Replaces the file in one step, and does not follow a link in its place. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const fresh = `${path}.tmp`;
   await rm(fresh, { recursive: true, force: true });

@@ -29,7 +29,7 @@ export async function writeJson(value: object, ...path: string[]): Promise<void>
   await replaceFile(join(...path), JSON.stringify(value));
 }
 
-/** Without giving anybody else a turn: for what must not be forgotten. */
+/** Writes synchronously, so that nothing can happen before the file is there. */
 export function writeJsonAtOnce(value: object, ...path: string[]): void {
   const target = join(...path);
   rmSync(`${target}.tmp`, { recursive: true, force: true });

@@ -11,7 +11,7 @@ export const OUTPUT_FILE = "output";
 export interface OutputLimits {
   /** Read at a time. */
   chunkBytes: number;
-  /** Of a line; the rest is left out. */
+  /** The longest line; the rest is left out. */
   lineBytes: number;
   /** Once read, a file of this size is emptied; at twice the size it is emptied unread. */
   fileBytes: number;
@@ -38,7 +38,7 @@ const BASE_MAX_BYTES = 1024;
 const PLACE_MAX = 2 ** 50;
 
 const BaseFile = z.object({
-  /** Where the file's first byte stands in everything that was ever printed. */
+  /** Position of the file's first byte in everything that was ever printed. */
   position: z.number().int().nonnegative().max(PLACE_MAX),
   /** Bytes that are being removed from the file; 0 when none are. */
   removing: z.number().int().nonnegative(),
@@ -70,13 +70,13 @@ export async function readOutput(
   return { chunk, restBytes };
 }
 
-/** The end of what was printed, for people who ask why it ended. */
+/** Returns the end of the output, which shows people why the instance ended. */
 export async function readLastOutput(folder: string, maxBytes: number): Promise<string> {
   const path = join(folder, OUTPUT_FILE);
   const sizeBytes = await sizeOf(path);
   const bytes = await readFrom(path, Math.max(0, sizeBytes - maxBytes), Math.min(sizeBytes, maxBytes));
   const start = sizeBytes > maxBytes ? bytes.indexOf(NEWLINE) + 1 : 0;
-  // From the middle of a line on, a secret in it could not be recognised.
+  // A secret could not be recognised from the middle of a line on.
   if (sizeBytes > maxBytes && start === 0) return `(one line of more than ${maxBytes} bytes)`;
   return bytes.subarray(start).toString("utf8").trimEnd();
 }
@@ -89,7 +89,7 @@ function linesIn(
   let start = 0;
   for (;;) {
     const newline = bytes.indexOf(NEWLINE, start);
-    // A line longer than a chunk is given in pieces; without that, whoever reads would stand still.
+    // A line longer than a chunk comes in pieces; otherwise the reader would never get past it.
     const isPiece =
       newline < 0 && options.takeRest && (lines.length === 0 || bytes.length < options.limits.chunkBytes);
     if (newline < 0 && !(isPiece && start < bytes.length)) break;
@@ -117,7 +117,7 @@ export async function dropOutput(folder: string): Promise<number> {
 
 async function empty(folder: string, base: Base, sizeBytes: number): Promise<void> {
   const position = placeAfter(base, sizeBytes);
-  // Without space for the note the output goes first; then there is space.
+  // Without space for the note the output is removed first; then there is space.
   await writeBase(folder, { position, removing: sizeBytes }).catch(ifNotFull);
   await emptyFile(join(folder, OUTPUT_FILE));
   await writeBase(folder, { position, removing: 0 });

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import type { OutputChunk } from "../instance-records.ts";
 import { OUTPUT_FILE, readOutput, type OutputLimits } from "./output-file.ts";
 
-/** Reads what many instances print, several times a second each. */
+/** Reads the output of many instances, several times a second each. */
 export interface OutputReader {
   read(id: string, folder: string, position: number): Promise<OutputChunk>;
   forget(id: string): void;
 }
 
-/** One that has printed nothing since it was read to its end costs no more than a look at the size of its file. */
+/** For an instance that has printed nothing since the last read, it only asks for the size of the file. */
 export function createOutputReader(options: {
   isRunning(id: string): Promise<boolean>;
   limits?: Partial<OutputLimits>;

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { instanceVariables } from "@vocalhost/protocol";
 
-/** Tells a process from another that got its number later. */
+/** Tells a process from a later one with the same id. */
 export interface ProcessIdentity {
   pid: number;
-  /** When it started, in the kernel's own count; undefined where there is no /proc. */
+  /** Start time in the kernel's ticks; undefined where there is no /proc. */
   startedTicks?: string | undefined;
   bootId?: string | undefined;
 }
@@ -13,7 +13,7 @@ export function identityOf(pid: number): ProcessIdentity {
   return { pid, startedTicks: statOf(pid)?.startedTicks, bootId: bootId() };
 }
 
-/** Whether it still runs; one that has ended and waits to be collected does not. */
+/** Tells whether it still runs; a zombie does not. */
 export function isRunning(process: ProcessIdentity): boolean {
   if (process.startedTicks === undefined) return isThere(process.pid);
   if (process.bootId !== bootId()) return false;
@@ -21,7 +21,7 @@ export function isRunning(process: ProcessIdentity): boolean {
   return stat?.startedTicks === process.startedTicks && stat.state !== "Z" && stat.state !== "X";
 }
 
-/** Whether the number is in use at all, by whatever process. */
+/** Tells whether any process has this id. */
 export function isThere(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -31,7 +31,7 @@ export function isThere(pid: number): boolean {
   }
 }
 
-/** The instance that was given this folder, if its number was not written down in time. */
+/** Finds the process of an instance by its folder, for one whose id was not written down in time. */
 export function findByFolder(folder: string): ProcessIdentity | undefined {
   const wanted = `${instanceVariables.folder}=${folder}`;
   for (const name of readProc()) {

@@ -9,7 +9,7 @@ export function watchAddress(folder: string, found: () => void): () => void {
       watcher.close();
       found();
     });
-    watcher.on("error", () => watcher.close()); // whoever asks regularly finds it anyway
+    watcher.on("error", () => watcher.close()); // the next list finds the address anyway
     return () => watcher.close();
   } catch {
     return () => undefined;

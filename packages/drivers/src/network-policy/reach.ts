@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 
-/** What bots may reach although it is no part of the internet. */
+/** A destination outside the internet that bots may reach. */
 export type Reach =
   /** A port of this machine. */
   | { kind: "host"; protocol: "tcp" | "udp"; port: number }

@@ -2,15 +2,15 @@ import { createHash } from "node:crypto";
 import { isIPv6 } from "node:net";
 import type { Reach } from "./reach.ts";
 
-/** Around the bots of one network of a container engine. */
+/** The rules for the bots of one network of a container engine. */
 export interface NetworkPolicy {
-  /** Of the engine. */
+  /** Its name in the engine. */
   network: string;
   /** The interface on this machine that everything from those bots comes through. */
   bridge: string;
   /** Addresses of this machine on it. Some engines answer questions for names there. */
   gateways: string[];
-  /** Those that this machine asks for names; bots are given the same. */
+  /** The DNS servers of this machine, which bots use as well. */
   resolvers: string[];
   reach: Reach[];
   /** Ports of this machine that are the service's own, and others at each of its starts. */
@@ -33,7 +33,7 @@ export function tableOf({ network }: Pick<NetworkPolicy, "network">): string {
   return `vocalhost_${network.replace(/\W/g, "_")}`;
 }
 
-/** Says which rules they are, in the rules themselves; whoever asks may not know the service's own ports. */
+/** Written into the rules, so that a program that does not know the service's own ports can tell which rules they are. */
 export function markOf(networkPolicy: NetworkPolicy): string {
   const settled = JSON.stringify({ ...networkPolicy, own: undefined });
   return `vocalhost ${createHash("sha256").update(settled).digest("hex").slice(0, 12)}`;
@@ -43,7 +43,7 @@ export function ruleFor({ protocol, port }: HostPort): string {
   return `${protocol} dport ${port} accept`;
 }
 
-/** A file for `nft -f`: loaded again it replaces itself, and touches nobody else's rules. */
+/** Returns a file for `nft -f`. Loading it again replaces these rules and touches no others. */
 export function networkPolicyRules(networkPolicy: NetworkPolicy): string {
   const table = `table inet ${tableOf(networkPolicy)}`;
   const { bridge } = networkPolicy;

@@ -3,27 +3,27 @@ import { basename, dirname, join } from "node:path";
 
 export type Controller = "cpu" | "memory" | "pids";
 
-/** Control groups of version 2 that we may make. */
+/** The control groups of version 2 that the service may make. */
 export interface CgroupTree {
-  /** Ours, below the group we run in: what holds for us holds for everything in it. */
+  /** The service's folder, below the group that the service runs in, whose limits hold for all in it. */
   folder: string;
   /** None where version 1 has them all: groups then still know what is in them. */
   controllers: Controller[];
 }
 
-/** Makes our folder in it, there only while there is something in it. */
+/** Makes the service's folder, which exists only while it holds groups. */
 export async function makeOurs({ folder, controllers }: CgroupTree): Promise<void> {
   await mkdir(folder, { recursive: true });
   await handDown(folder, controllers);
 }
 
-/** Where the service itself is, in a group that was delegated to it. */
+/** Holds the service itself, in a group that was delegated to it. */
 const SERVICE_GROUP = "vocalhost-service";
-const MOVE_ROUNDS = 5; // a process may start another while we move it
+const MOVE_ROUNDS = 5; // a process may start another while it is moved
 
 const CONTROLLERS: readonly Controller[] = ["cpu", "memory", "pids"];
 
-/** Where groups can be made; undefined is no mistake but a machine that does not let us. */
+/** Finds the place for groups; undefined where the machine allows none, which is no error. */
 export async function findTree(name: string): Promise<CgroupTree | undefined> {
   try {
     const [mounts, groups] = await Promise.all([
@@ -37,7 +37,7 @@ export async function findTree(name: string): Promise<CgroupTree | undefined> {
     await rmdir(tree.folder).catch(() => undefined); // unless there is something in it
     return tree;
   } catch {
-    return undefined; // not root, or not ours to change
+    return undefined; // the service may not change it
   }
 }
 
@@ -67,7 +67,7 @@ async function offeredTo(folder: string): Promise<Controller[]> {
   return controllers;
 }
 
-/** Whether the group is ours alone: given to our user, or, as root, the one of a unit of systemd. */
+/** Tells whether the group holds the service alone: delegated to its user, or, as root, the group of a systemd unit. */
 async function isDelegated(folder: string): Promise<boolean> {
   const { uid } = await stat(folder);
   return uid === process.getuid?.() && (uid !== 0 || folder.endsWith(".service"));

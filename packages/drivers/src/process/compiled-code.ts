@@ -12,7 +12,7 @@ const IN_INSTANCE = "compiled-code";
 const FILES_MAX = 20_000;
 const BYTES_MAX = 128 * 1024 * 1024;
 
-/** Where an instance that runs as the service's own user finds compiled code, and leaves it for others of its build. */
+/** Returns the folder of compiled code that all instances of a build share, if they run as the service's own user. */
 export async function sharedCode(build: string): Promise<string | undefined> {
   const folder = join(build, IN_BUILD);
   return mkdir(folder).then(
@@ -60,7 +60,7 @@ export async function keepCompiledCode(
       leftBytes -= await copy(join(from, name), join(aside, name), { uid, leftBytes });
     await rename(aside, kept);
   } catch {
-    // Those that come after it compile the code themselves.
+    // Later instances compile the code themselves.
     await rm(aside, { recursive: true, force: true });
   } finally {
     keeping.delete(build);
@@ -88,7 +88,7 @@ function keptIn(build: string): string {
   return join(build, IN_BUILD, tagOf(0));
 }
 
-/** What Node calls the folder of a user: with its version, and what compiled code depends on. */
+/** Returns the name that Node gives the folder of a user: its version, and what compiled code depends on. */
 function tagOf(uid: number): string {
   return `${process.version}-${process.arch}-${cachedDataVersionTag().toString(16).padStart(8, "0")}-${uid}`;
 }

@@ -13,12 +13,12 @@ export async function endProcess(target: ProcessIdentity, graceMs: number): Prom
   if (!(await isOver(target, KILLED_MS))) throw new Error(`Process ${target.pid} does not end`);
 }
 
-/** What the process had started and left behind; the group outlives its leader. */
+/** Kills what the process had started. The process group outlives its leader. */
 export function killLeftovers(pid: number): void {
   if (!isThere(pid)) kill(-pid); // a number in use again would be a stranger's
 }
 
-/** Ends all that runs as this user, which must be nobody else's: again until none is left, which may have started others. */
+/** Ends all processes of this user, and repeats that until none is left, because each may have started others. */
 export async function endUser(uid: number): Promise<void> {
   const deadlineMs = performance.now() + KILLED_MS;
   for (;;) {
@@ -32,7 +32,7 @@ export async function endUser(uid: number): Promise<void> {
   }
 }
 
-/** Also if it was before it started a program that is somebody else's. */
+/** Reads the real user as well, because a setuid program runs as another one. */
 function isOfUser(status: string, uid: number): boolean {
   const [, users = ""] = /^Uid:\s+(.*)$/m.exec(status) ?? [];
   return users.split(/\s+/).includes(String(uid));
@@ -47,12 +47,12 @@ function signal(target: ProcessIdentity, name: NodeJS.Signals): boolean {
   }
 }
 
-/** As negative numbers, groups. */
+/** Takes a process group as a negative number. */
 export function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // nobody is left
+    // no process is left
   }
 }
 

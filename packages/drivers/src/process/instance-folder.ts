@@ -3,11 +3,11 @@ import { IdentityFile } from "../local/instance-folder.ts";
 
 /** Files the driver keeps beside those of the instance. */
 export const folderFiles = {
-  /** Who is making the object; there before the process is. */
+  /** The controller that is making the object; written before the process starts. */
   maker: "maker.json",
   process: "process.json",
   exited: "exited.json",
-  /** There once the instance was ended for want of memory where no control group does that. */
+  /** Written when the service ended the instance for want of memory, where no control group does. */
   overMemory: "over-memory.json",
 } as const;
 

@@ -2,15 +2,15 @@ import { LOADING_MAX_MS, LOADING_SHARE } from "../loading.ts";
 import type { Cgroups } from "./cgroups.ts";
 
 /**
- * Instances that nobody waits for yet load behind those with a call: until they listen, a session waits for one, or it has
- * taken so long that it must not be kept from its start.
+ * Gives instances that no session waits for a low CPU weight while they load, so that they do not slow down calls. It ends
+ * when the instance listens, when a session waits for it, or after a time.
  */
 export interface LoadingBehind {
-  /** What it begins with. */
+  /** Returns the CPU weight that the instance begins with. */
   begin(id: string, options: { isAwaited: boolean }): number;
-  /** These have sessions, or are about to. */
+  /** Takes the ids of instances that have a session or are about to. */
   awaited(ids: ReadonlySet<string>): void;
-  /** It listens, or is over. */
+  /** Called when the instance listens or is over. */
   end(id: string): void;
 }
 

@@ -31,7 +31,7 @@ export interface MakingContext {
   fence: Fence;
   known: KnownProcesses;
   loadingBehind: LoadingBehind;
-  /** Its address appeared, or it ended. */
+  /** Called when an address appeared or an instance ended. */
   changed(): void;
 }
 
@@ -80,9 +80,9 @@ async function launch(
   const program = { ...identityOf(child.pid), cpuMillicores: spec.cpuMillicores, memoryMib };
   try {
     writeJsonAtOnce(program, folder, folderFiles.process);
-    fence.check(); // a newer leader may have come while we were at it, and may not have seen this one
+    fence.check(); // a newer leader may have listed the folders before this one was made
   } catch (error) {
-    await endProcess(program, 0); // its folder goes, and nobody would find it any more
+    await endProcess(program, 0); // without its folder no controller would find it
     throw error;
   }
   const about = known.about(id);
@@ -122,7 +122,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The program that runs the bot in this folder: of the SDK the bot itself uses. */
+/** Returns the program that runs the bot of this folder. It belongs to the bot's own SDK. */
 function findEntry(source: string): string {
   try {
     return createRequire(join(source, "package.json")).resolve("vocalhost/instance");

@@ -1,4 +1,4 @@
-// Users of their own for builds and bots, when the service is root: numbers nobody else on this machine has.
+// Separate users for builds and bots, when the service is root: user ids that are otherwise unused on this machine.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -29,7 +29,7 @@ const PASS_THROUGH = 0o711; // one's own folder can be reached, its neighbours' 
 const MAY_PASS = 0o001;
 const OWN_FILES_ONLY = 0o1770; // a bot may add files to its folder, and remove or replace only its own
 
-/** Without one of these a service cannot start, watch, end and clean up after programs of other users; see capabilities(7). */
+/** The capabilities(7) that a service needs to start, watch, end and clean up after programs of other users. */
 const CAPABILITIES = [
   [0n, "CAP_CHOWN"],
   [1n, "CAP_DAC_OVERRIDE"],
@@ -39,7 +39,7 @@ const CAPABILITIES = [
   [7n, "CAP_SETUID"],
 ] as const;
 
-/** As many builds can run at once. */
+/** The number of builds that can run at once. */
 export const BUILDERS_MAX = 16;
 
 /** Builds in different slots run at the same time, and must not reach each other's folders. */
@@ -89,7 +89,7 @@ export function whyRefused(range: UserRange, execPath: string): string | undefin
   return ["EPERM", "EINVAL"].includes(code) ? `the system refuses to change users: ${code}` : undefined;
 }
 
-/** What keeps users of that range from reading these folders and files; undefined if nothing does. */
+/** Returns what keeps users of that range from reading these folders and files; undefined if nothing does. */
 export function whyUsersCannotRead(
   range: UserRange,
   { execPath, mustRead }: { execPath: string; mustRead: readonly string[] },
@@ -105,13 +105,13 @@ export function whyUsersCannotRead(
   return status === 0 ? undefined : (/^(?:Error: )(.*)$/m.exec(stderr)?.[1] ?? `exit code ${status}`);
 }
 
-/** Where instances that share a range of users have their folders. */
+/** The folders of instances that share a range of users. */
 export interface InstanceRoots {
   root: string;
   others: readonly string[];
 }
 
-/** Gives the folder, one of those in `root`, to a user that has no other anywhere. At once, so that nobody comes between. */
+/** Gives the folder, one of those in `root`, to a user that has no other. Synchronous, so that no other call takes the same user. */
 export function giveToUser({ root, others }: InstanceRoots, name: string, { first, last }: UserRange): RunAs {
   const folders = [root, ...others].flatMap((each) =>
     existsSync(each) ? readdirSync(each).map((folder) => join(each, folder)) : [],
@@ -130,13 +130,13 @@ export function giveToUser({ root, others }: InstanceRoots, name: string, { firs
   throw new Error(`All ${count} users for instances are in use`);
 }
 
-/** Who the folder was given to; undefined if it was to nobody. */
+/** Returns the user that the folder was given to, if any. */
 export function userOf(folder: string, { first, last }: UserRange): number | undefined {
   const gid = lstatSync(folder, { throwIfNoEntry: false })?.gid;
   return gid !== undefined && gid >= first + BUILDERS_MAX && gid <= last ? gid : undefined;
 }
 
-/** What a build made becomes ours: everybody who reaches it can read it, and only we can change it. */
+/** Makes the service the owner of what a build made: every user may read it, and only the service may change it. */
 export async function closeToChanges(folder: string): Promise<void> {
   await lchown(folder, 0, 0); // its maker is kept out first
   await chmod(folder, 0o700);
@@ -150,7 +150,7 @@ export async function closeToChanges(folder: string): Promise<void> {
   await chmod(folder, 0o755);
 }
 
-/** Whether everybody may read it, which builds made as the service's own user may not be. */
+/** Tells whether every user may read it. Builds made as the service's own user may be closed to others. */
 export function isOpenToAll(folder: string): boolean {
   return ((lstatSync(folder, { throwIfNoEntry: false })?.mode ?? 0) & 0o005) === 0o005;
 }

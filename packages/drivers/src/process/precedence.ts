@@ -4,8 +4,8 @@ const STEP = 5; // about three programs' share; with a crowd of them, bots still
 let taken = 0;
 
 /**
- * Whoever starts a session waits for the controller, and every start wakes a bot: without precedence, fifty bots that get
- * ready keep the last of fifty starts from being answered. Where it is not allowed to, it is a program like any other.
+ * Raises the priority of the controller. Callers wait for it, and every start wakes a bot: without precedence, fifty bots
+ * that get ready delay the answer to the last of fifty starts. Does nothing where the service may not.
  */
 export function takePrecedence(): void {
   try {
@@ -16,7 +16,7 @@ export function takePrecedence(): void {
   }
 }
 
-/** What the controller starts is no controller. */
+/** Gives a child process of the controller the usual priority. */
 export function giveNoPrecedence(pid: number | undefined): void {
   if (taken === 0 || pid === undefined) return;
   try {

@@ -22,7 +22,7 @@ export interface SpawnOptions {
   nodeArguments: string[];
   /** Shared with all others, unless each has a user of its own. @default one of the build's own */
   compileCache: string | undefined;
-  /** Who it runs as. */
+  /** @default the service's own user */
   user: RunAs | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface SpawnOptions {
 // memory with every instance that waits.
 const YOUNG_SPACE = "--min-semi-space-size=4";
 
-/** A process of its own session, which neither dies with us nor needs us to take its output. */
+/** Starts a process in a session of its own. It outlives the service, and writes its output to a file itself. */
 export async function spawnInstance(options: SpawnOptions): Promise<ChildProcess & { pid: number }> {
   const { spec, build, folder, user } = options;
   const compileCache = user
@@ -71,7 +71,7 @@ export async function spawnInstance(options: SpawnOptions): Promise<ChildProcess
   }
 }
 
-// Everybody can read the arguments of a process: one that brings its own SDK would show where its build is.
+// Every user can read the arguments of a process, so they hold no path to the build.
 function entryFrom(build: string, entry: string): string {
   const path = relative(realpathSync(build), entry);
   return path.startsWith("..") ? entry : path;

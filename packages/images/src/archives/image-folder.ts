@@ -17,7 +17,7 @@ export interface ImageFolder {
 }
 
 export interface ImageNotes {
-  /** Says what it was made from: whoever would make it of the same need not. */
+  /** Tells what it was made from, so that it need not be made of the same again. */
   madeFrom?: string | undefined;
 }
 
@@ -85,7 +85,7 @@ export async function openImageFolder(folder: string): Promise<ImageFolder> {
       const layers = [];
       for (const { digest, size, mediaType } of manifest.content.layers) {
         const file = blobFile(digest);
-        if ((await stat(file).catch(missing))?.size !== size) return undefined; // cleaned up by somebody
+        if ((await stat(file).catch(missing))?.size !== size) return undefined; // another program has cleaned up
         layers.push({ digest, bytes: size, file, mediaType });
       }
       const madeFrom = entry.annotations?.[MADE_FROM_ANNOTATION];
@@ -101,7 +101,7 @@ function isNamed(
   return annotations?.[NAME_ANNOTATION] === name && platform?.architecture === architecture;
 }
 
-/** Nobody ever sees half of it. */
+/** Writes in one step, so that no reader sees half of the file. */
 async function writeWhole(file: string, content: string | Uint8Array): Promise<void> {
   const aside = `${file}.${randomUUID()}`;
   await writeFile(aside, content);

@@ -14,7 +14,7 @@ export type ArchiveFormat = "docker" | "oci";
 
 export interface ArchiveOptions {
   image: Image;
-  /** What the image is called once it is loaded, `repo/name:tag`. */
+  /** Name of the loaded image, `repo/name:tag`. */
   name: string;
   format: ArchiveFormat;
   signal?: AbortSignal | undefined;

@@ -1,4 +1,4 @@
-/** Where things are in the base image, for whoever starts containers of it. */
+/** Paths in the base image, for code that starts containers of it. */
 export const basePlaces = {
   /** The bot's folder, and where its container starts. */
   app: "/app",
@@ -11,7 +11,7 @@ export const basePlaces = {
   node: "/usr/local/bin/node",
 } as const;
 
-/** Who bots run as. Nothing in the image belongs to it but its home and the folder for the bot. */
+/** The user that bots run as. It owns nothing in the image but its home and the folder for the bot. */
 export const baseUser = { name: "bot", uid: 10_001, gid: 10_001, home: "/home/bot" } as const;
 
 /** An entry of a layer has no slash in front. */

@@ -18,14 +18,14 @@ export interface BuildBaseOptions extends BuildFolderOptions {
   images: ImageFolder;
   platform: Platform;
   product: ProductPackages;
-  /** Of the product, for its label. */
+  /** Version of the product, for its label. */
   productVersion: string;
   onStep?: (step: string) => void;
 }
 
 export interface BuiltBase {
   image: Image;
-  /** What it is made of, as an SPDX document. */
+  /** The bill of materials, as an SPDX document. */
   billOfMaterials: string;
   /** Why bots start without compiled code, if they do. */
   withoutCompileCache: string | undefined;

@@ -1,9 +1,9 @@
-/** From the npm package of its platform. The repository's own Node is the same. */
+/** Comes from the npm package of its platform, as the repository's own Node does. */
 export const NODE_VERSION = "24.21.0";
 
 export const NPM_VERSION = "11.19.1";
 
-/** Of Debian: what Node and native modules link with, a shell and the usual commands, certificates. */
+/** Debian packages: libraries of Node and native modules, a shell and the usual commands, certificates. */
 export const DEBIAN_PACKAGES = [
   "base-files",
   "base-passwd",
@@ -22,7 +22,7 @@ export const DEBIAN_PACKAGES = [
   "netbase",
 ] as const;
 
-/** What containers never read. Copyright notices stay. */
+/** Tells whether containers may read the file. Copyright notices stay. */
 export function isWantedOfDebian(path: string): boolean {
   if (/^usr\/share\/doc\/[^/]+(\/copyright)?$/.test(path) || path === "usr/share/doc") return true;
   return !/^usr\/share\/(?:doc|man|info|locale|lintian|bug|common-licenses\/GFDL.*|menu|bash-completion)(?:\/|$)|^usr\/lib\/[^/]+\/(?:gconv|audit)(?:\/|$)|^usr\/libexec\//.test(
@@ -30,7 +30,7 @@ export function isWantedOfDebian(path: string): boolean {
   );
 }
 
-/** Of npm's packages what programs load: no types, maps, sources or tests. */
+/** Tells whether programs may load the file: types, maps, sources and tests are left out. */
 export function isWantedOfNpm(path: string): boolean {
   return (
     !/\.(?:d\.[cm]?ts|map|md|markdown|tsbuildinfo|flow)$|\.ts$|(?:^|\/)(?:\.github|__tests__|\.package-lock\.json|\.bin)(?:\/|$)|\/(?:CHANGELOG|HISTORY)[^/]*$/i.test(

@@ -48,7 +48,7 @@ export async function makeDebianRoot(buildFolder: BuildFolder, platform: Platfor
       const path = entry.path.replace(/^(bin|lib|lib64|sbin)(?=\/|$)/, "usr/$1");
       if (isWantedOfDebian(path)) entries.set(path, { ...entry, path });
     }
-    // Where scanners look for the packages of images without a package manager.
+    // Scanners look there for the packages of images without a package manager.
     const status = `var/lib/dpkg/status.d/${facts.name}`;
     entries.set(status, { kind: "file", path: status, source: Buffer.from(control), mode: 0o644, ...ROOT });
   }
@@ -102,7 +102,7 @@ async function download(
   return (await readdir(archives)).toSorted();
 }
 
-/** What the packages' scripts would make when they are installed, and the user that bots run as. */
+/** Makes what the packages' scripts would make, and the user that bots run as. */
 async function ownFiles(unpacked: string, archives: readonly string[]): Promise<LayerEntry[]> {
   const { name, uid, gid, home } = baseUser;
   const read = async (of: string, path: string): Promise<string> =>

@@ -9,9 +9,9 @@ import { basePlaces, baseUser, inLayer } from "./base-places.ts";
 import type { BuildFolder } from "../build-folder.ts";
 import { isWantedOfNpm, NODE_VERSION, NPM_VERSION } from "./contents.ts";
 
-/** What of the product goes into the image. */
+/** The packages of the product that go into the image. */
 export interface ProductPackages {
-  /** What npm calls them (`vocalhost@0.1.0`), or archives that `npm pack` made. */
+  /** Names for npm (`vocalhost@0.1.0`), or archives that `npm pack` made. */
   specs: readonly string[];
   /** A `package-lock.json` whose entries say which versions of everything else. @default the newest that fit */
   lock?: LockFile;

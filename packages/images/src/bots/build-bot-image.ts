@@ -16,14 +16,14 @@ import { installDependencies, readBotManifest, type BotManifest } from "./depend
 export interface BotImageOptions extends BuildFolderOptions {
   images: ImageFolder;
   platform: Platform;
-  /** What it is built on, and what that is called. */
+  /** The base image, and its name. */
   base: Image;
   baseName: string;
-  /** What it is to be called. */
+  /** Name of the new image. */
   name: string;
   /** The bot's. */
   folder: string;
-  /** Which files of the folder go into the image, besides its packages. */
+  /** The files of the folder that go into the image, besides its packages. */
   keeps: (path: string, isDirectory: boolean) => boolean;
   /** Variables of every container of it. */
   environmentOfBot?: Readonly<Record<string, string>>;

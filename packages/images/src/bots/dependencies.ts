@@ -6,7 +6,7 @@ import { toNodeArchitecture, type Platform } from "../platform.ts";
 import { BuildProblem } from "../run-program.ts";
 import type { BuildFolder } from "../build-folder.ts";
 
-/** What a bot's packages are installed from. */
+/** The files that a bot's packages are installed from. */
 export interface BotManifest {
   /** `package.json` without what the base has already. */
   manifest: string;
@@ -68,7 +68,7 @@ export async function installDependencies(
   return join(folder, "node_modules");
 }
 
-/** Whether a range that package managers write takes this version; others are left to npm. */
+/** Tells whether a range that package managers write takes this version; npm judges other ranges. */
 export function accepts(range: string, version: string): boolean {
   if (["*", "x", "latest", ""].includes(range)) return true;
   const [, sign = "", ...wanted] = /^([~^]?)(\d+)\.(\d+)\.(\d+)$/.exec(range) ?? [];

@@ -13,11 +13,11 @@ export interface LoadOptions {
   /** Path of the engine's socket. */
   socket: string;
   image: Image;
-  /** What it is called there. */
+  /** Its name in the engine. */
   name: string;
-  /** From 0 to 1. */
+  /** Called with the part that is done, from 0 to 1. */
   onProgress?: (done: number) => void;
-  /** For as long as nothing moves. @default 120000 */
+  /** The longest time without progress. @default 120000 */
   stallMs?: number;
   signal?: AbortSignal | undefined;
 }

@@ -4,7 +4,7 @@ import type { LayerEntry } from "./layer-entry.ts";
 
 export interface FolderEntriesOptions {
   folder: string;
-  /** Where the folder is in the image; empty for its root. */
+  /** Path of the folder in the image; empty for its root. */
   at: string;
   uid: number;
   gid: number;

@@ -1,21 +1,21 @@
-/** One thing in a layer. */
+/** A file, folder or link of a layer. */
 export type LayerEntry = EntryPlace &
   (
     | { kind: "directory" }
-    /** From a file of this machine, or bytes in hand. */
+    /** Path of a file of this machine, or its bytes. */
     | { kind: "file"; source: string | Uint8Array }
     | { kind: "symlink"; target: string }
   );
 
 export interface EntryPlace {
-  /** From the image's root, with forward slashes and none in front. */
+  /** Path from the image's root, with forward slashes and none in front. */
   path: string;
   mode: number;
   uid: number;
   gid: number;
 }
 
-/** In the order of their bytes, which no locale changes; a folder thus comes before what is in it. */
+/** Sorts by bytes, which no locale changes; a folder comes before its contents. */
 export function inOrder(entries: readonly LayerEntry[]): LayerEntry[] {
   const sorted = entries.toSorted((one, other) =>
     Buffer.compare(Buffer.from(one.path), Buffer.from(other.path)),

@@ -10,28 +10,28 @@ import { writeTar } from "./write-tar.ts";
 
 /** A packed layer in a file. */
 export interface Layer {
-  /** Of the compressed bytes. */
+  /** Digest of the compressed bytes. */
   digest: Digest;
-  /** Of the archive inside. */
+  /** Digest of the archive inside. */
   diffId: Digest;
   bytes: number;
   unpackedBytes: number;
   file: string;
-  /** What `history` shows for it. */
+  /** The text that `history` shows for it. */
   createdBy: string;
 }
 
 export interface PackLayerOptions {
   entries: readonly LayerEntry[];
-  /** Where to put it. */
+  /** Path of the new file. */
   file: string;
   createdBy: string;
-  /** Of gzip, from 1 to 9. Another level is another digest. @default 6 */
+  /** Level of gzip, from 0 to 9. Another level gives another digest. @default 6 */
   level?: number;
   signal?: AbortSignal | undefined;
 }
 
-/** The same entries give the same digest, whoever packs them and whenever. */
+/** Packs a layer. The same entries always give the same digest. */
 export async function packLayer(options: PackLayerOptions): Promise<Layer> {
   const { entries, file, createdBy, signal } = options;
   const unpacked = createMeter();

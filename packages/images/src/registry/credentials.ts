@@ -20,7 +20,7 @@ const AuthFile = z.object({
     .optional(),
 });
 
-/** Of the file that `docker login` and `podman login` write, what it has for a registry. */
+/** Reads the credentials for a registry from the file that `docker login` and `podman login` write. */
 export function readAuthFile(text: string, registry: string): RegistryCredentials | undefined {
   const { auths = {} } = AuthFile.parse(JSON.parse(text));
   const found = Object.entries(auths).find(([key]) => hostOf(key) === registry)?.[1];

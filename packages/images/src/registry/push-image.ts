@@ -13,7 +13,7 @@ export interface PushOptions extends RegistryOptions {
 }
 
 export interface PushProgress {
-  /** Of all layers; those the registry has already count as sent. */
+  /** Bytes of all layers; those that the registry has count as sent. */
   sentBytes: number;
   totalBytes: number;
 }
@@ -21,7 +21,7 @@ export interface PushProgress {
 export interface PushedImage {
   pinned: string;
   digest: Digest;
-  /** That really went over the wire. */
+  /** Bytes that were really sent. */
   uploadedBytes: number;
 }
 

@@ -19,7 +19,7 @@ export interface RegistryOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Speaks to one repository of a registry, and gets in when it is asked who it is. */
+/** Requests to one repository of a registry, with authentication where the registry asks for it. */
 export interface RegistrySession {
   readonly registry: string;
   readonly limits: RegistryLimits;
@@ -39,7 +39,7 @@ export interface RegistrySession {
 export interface SessionPlace {
   registry: string;
   repository: string;
-  /** For messages: the image as it was named. */
+  /** The image in messages, as the user named it. */
   name: string;
   actions: "pull" | "pull,push";
 }
@@ -85,7 +85,7 @@ export function createRegistrySession(place: SessionPlace, options: RegistryOpti
     async send({ method, path, headers = {}, body, signal }) {
       const url = /^https?:/.test(path) ? new URL(path) : new URL(`/v2/${repository}${path}`, root);
       const attempt = (): Promise<Response> => {
-        // What a registry sends us to with a location is not always itself.
+        // A redirect may lead to another host than the registry.
         const isOurs = url.origin === root.origin && authorization !== undefined;
         const sent = { ...headers, ...(isOurs ? { authorization: authorization ?? "" } : {}) };
         return sendRequest(
@@ -151,7 +151,7 @@ function apiHost(registry: string): string {
   return registry === "docker.io" ? "registry-1.docker.io" : registry;
 }
 
-/** What a registry asks for when it answers 401. */
+/** The challenge of a registry that answers 401. */
 type Challenge =
   | { scheme: "basic" }
   | { scheme: "bearer"; realm: string; service: string | undefined; scope: string | undefined };

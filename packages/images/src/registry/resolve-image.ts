@@ -10,16 +10,16 @@ import {
   type RegistrySession,
 } from "./registry-session.ts";
 
-/** What a reference means at this moment. */
+/** The image that a reference means at this moment. */
 export interface ResolvedImage {
   /** `registry/repository@sha256:…`: means the same for ever. */
   pinned: string;
-  /** Of the manifest for the platform. */
+  /** Digest of the manifest for the platform. */
   digest: Digest;
   platform: Platform;
   labels: Record<string, string>;
   config: ImageConfig;
-  /** What has to be downloaded if nothing of it is there yet. */
+  /** Bytes to download if none of the layers is there. */
   compressedBytes: number;
 }
 

@@ -3,11 +3,11 @@ import type { LookupFunction } from "node:net";
 import { Agent } from "undici";
 import { ImageError } from "../image-error.ts";
 
-/** Every request has its own; a registry that hangs holds nobody up. */
+/** Limits of one request, so that a registry that hangs holds up no caller. */
 export interface RegistryLimits {
-  /** From the first byte out to the last byte of the answer. @default 15000 */
+  /** Limit from the first byte sent to the last byte of the answer. @default 15000 */
   requestMs: number;
-  /** Of uploads: for as long as nothing moves. @default 60000 */
+  /** The longest time without progress in an upload. @default 60000 */
   stallMs: number;
 }
 
@@ -23,7 +23,7 @@ export interface RegistryRequest {
 }
 
 export interface SendOptions {
-  /** As in `registry.example.com:5000`, for messages. */
+  /** The registry in messages, such as `registry.example.com:5000`. */
   registry: string;
   limits: RegistryLimits;
   /** Asked for every URL, also of redirects and token servers, and for each address its name leads to. */
@@ -115,7 +115,7 @@ function refused(registry: string, place: string): ImageError {
 function unreachable(error: unknown, registry: string): unknown {
   const { name, cause } = error as Error;
   if (cause instanceof ImageError) return cause;
-  if (name === "AbortError") return error; // somebody wanted it to end
+  if (name === "AbortError") return error; // the caller has ended it
   const reason = name === "TimeoutError" ? "it did not answer in time" : reasonOf(cause ?? error);
   return new ImageError("REGISTRY_UNREACHABLE", `The registry ${registry} cannot be reached: ${reason}`, {
     cause: error,

@@ -16,7 +16,7 @@ export interface BuildContext {
 const OWNER = { uid: 0, gid: 0 } as const;
 const PACKAGES = "node_modules";
 
-/** For bots without one. Packages apart, so that a changed bot leaves them as they are. */
+/** The Dockerfile of bots without one. Packages are a layer of their own, which a changed bot keeps. */
 function standardDockerfile(baseVersion: string, hasPackages: boolean): string {
   return [
     `FROM ${BASE_NAME}:${baseVersion}`,

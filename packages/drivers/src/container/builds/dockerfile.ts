@@ -2,15 +2,15 @@ import { ImageBuildError } from "../../image-builder.ts";
 
 /** One instruction of a Dockerfile. */
 export interface Instruction {
-  /** In capitals. */
+  /** The keyword in capitals. */
   keyword: string;
   /** `--chown=bot:bot` and the like, which come first. */
   flags: string[];
   /** All that follows them, on one line. */
   rest: string;
-  /** As it was written. */
+  /** The text of the instruction as it was written. */
   text: string;
-  /** Of its first line, from 1. */
+  /** Number of its first line, from 1. */
   line: number;
 }
 

@@ -1,7 +1,7 @@
-import { parseImageReference, readBaseFacts, type Platform } from "@vocalhost/images";
+import { parseImageReference, readBaseFacts, resolveImage, type Platform } from "@vocalhost/images";
 import { createHash } from "node:crypto";
 import type { Log } from "@vocalhost/base/log";
-import { SourceError } from "../../driver.ts";
+import { SourceError, type PullSecret } from "../../driver.ts";
 import {
   ImageBuildError,
   type BuiltImage,
@@ -9,29 +9,36 @@ import {
   type ImageBuildTask,
 } from "../../image-builder.ts";
 import type { Engine, EngineImage } from "../engine.ts";
-import { asDriverError } from "../engine-error.ts";
+import { asDriverError, toEngineError } from "../engine-error.ts";
 import { engineName, prepareImage } from "../prepare-image.ts";
-import { BASE_NAME, createBaseBringer, type BaseOptions } from "./bring-base.ts";
+import { readEvents } from "../read-events.ts";
+import { BASE_NAME, BaseBringer, type BaseOptions } from "./bring-base.ts";
 import { openBuildContext } from "./build-context.ts";
 import { planDockerfile } from "./plan-dockerfile.ts";
 import type { PulledImages } from "./pulled-images.ts";
-import { pushBuilt, type BuildRegistry } from "./push-built.ts";
 import { runEngineBuild } from "./run-engine-build.ts";
 import { request } from "node:http";
+
+/** Images that were built are pushed there. */
+export interface BuildRegistry {
+  /** `registry.example.com/team/bots`; builds are its tags. */
+  repository: string;
+  secret: PullSecret | undefined;
+}
 
 export interface ImageBuilderSettings extends Pick<
   BaseOptions,
   "imageFolders" | "ownFolder" | "productVersion" | "environment"
 > {
-  /** Of the base that bots without a Dockerfile are built on. */
+  /** Version of the base that bots without a Dockerfile are built on. */
   baseVersion: string;
   memoryMib: number;
-  /** Whether commands of a Dockerfile have the instances' network, or none. */
+  /** Whether commands of a Dockerfile may use the instances' network; otherwise they have none. */
   hasNetwork: boolean;
-  /** For npm in a Dockerfile. */
+  /** Given to npm in a Dockerfile. */
   npmRegistry: string | undefined;
   registry: BuildRegistry | undefined;
-  /** Internal registries that images may come from all the same. */
+  /** Internal registries that images may come from. */
   registries: readonly string[];
 }
 
@@ -53,49 +60,69 @@ export const buildLabels = {
   organization: "io.github.vocalhost.build.organization",
 } as const;
 
-/** What builds are called in the engine. */
+/** The name of builds in the engine. */
 const BUILDS = "localhost/vocalhost/builds";
 const OWN_BYTES_MAX = 2 * 1024 ** 3; // as much as an upload may unpack to
-const LAYERS_KEPT_MS = 7 * 86_400_000; // of builds nobody has any more; they hasten the next one
+const LAYERS_KEPT_MS = 7 * 86_400_000; // of removed builds, because they hasten the next one
 const LEFT_MS = 3_600_000; // no build takes that long
-const YOUNG_MS = 86_400_000; // may be needed by what is just being deployed
+const YOUNG_MS = 86_400_000; // a deployment under way may need it
 
-/** Builds with the engine that instances run in. */
-export function createImageBuilder(options: ImageBuilderOptions): ImageBuilder {
-  const { engine, platform, settings, service, pulled } = options;
-  const base = createBaseBringer({ engine, platform, log: options.log, ...settings });
-  const label = `${buildLabels.service}=${service}`;
+/** Builds images with the engine that instances run in. */
+export class EngineImageBuilder implements ImageBuilder {
+  readonly #options: ImageBuilderOptions;
+  readonly #base: BaseBringer;
 
-  async function find(image: string, task: ImageBuildTask): Promise<EngineImage> {
-    const version = baseVersionIn(image);
-    const reference = version === undefined ? await pull(image, task) : await base.bring(version, task);
-    const found = await engine.inspectImage(reference);
-    if (!found) throw new ImageBuildError(`The image ${image} is not there any more; build again`);
-    if (found.onBuild.length > 0)
-      throw new ImageBuildError(
-        `The image ${image} has instructions of its own for builds (ONBUILD), which are not run here`,
-      );
-    return found;
+  constructor(options: ImageBuilderOptions) {
+    const { engine, platform, log, settings } = options;
+    this.#options = options;
+    this.#base = new BaseBringer({ engine, platform, log, ...settings });
   }
 
-  async function pull(image: string, { say, signal }: ImageBuildTask): Promise<string> {
-    const registry = registryOf(image);
-    if (registry === "localhost" && !settings.registries.includes(registry))
-      throw new ImageBuildError(`The image ${image} is not for builds: it belongs to this machine`);
-    say(`Looking for ${image}`);
-    const source = { kind: "image", reference: image, pullSecret: undefined } as const;
-    const context = { engine, platform, mayReach: options.mayReach, pulled: pulled.note };
-    const { reference } = await prepareImage(source, context, { progressed: say, signal });
-    return engineName(reference);
+  async build(task: ImageBuildTask): Promise<BuiltImage> {
+    try {
+      return await this.#build(task);
+    } catch (error) {
+      if (error instanceof SourceError) throw new ImageBuildError(error.message, { cause: error });
+      throw asDriverError(error);
+    }
   }
 
-  async function build(task: ImageBuildTask): Promise<BuiltImage> {
-    const { say, signal } = task;
+  async has(reference: string): Promise<boolean> {
+    if (registryOf(reference) !== "localhost") return true; // pulled again if need be
+    return (await this.#options.engine.inspectImage(engineName(reference))) !== undefined;
+  }
+
+  async keepOnly(needed: ReadonlySet<string>): Promise<number> {
+    const { engine, service, pulled, nowMs = Date.now } = this.#options;
+    const label = `${buildLabels.service}=${service}`;
+    const before = nowMs() - YOUNG_MS;
+    let removed = 0;
+    const remove = async (reference: string): Promise<boolean> => {
+      const isGone = await engine.removeImage(reference);
+      if (isGone) removed += 1;
+      return isGone;
+    };
+    for (const { Id, RepoTags, Created } of await engine.images(label)) {
+      if (Created * 1_000 > before || needed.has(`${BUILDS}@sha256:${Id.replace(/^sha256:/, "")}`)) continue;
+      for (const name of RepoTags ?? [])
+        if (name.startsWith(`${BUILDS}:`) && !needed.has(name)) await remove(name);
+    }
+    for (const reference of await pulled.notedBefore(before))
+      if (!needed.has(reference) && (await remove(reference))) await pulled.drop(reference);
+    const given = { name: buildLabels.service, value: service };
+    await removeLeftovers(engine, { label: given, before: nowMs() - LEFT_MS });
+    await engine.pruneImages({ label, before: nowMs() - LAYERS_KEPT_MS });
+    return removed;
+  }
+
+  async #build(task: ImageBuildTask): Promise<BuiltImage> {
+    const { engine, service, settings } = this.#options;
+    const { say, signal, buildId } = task;
     const name = `${BUILDS}:${task.tag}`;
     const context = await openBuildContext(task, settings.baseVersion);
     const plan = planDockerfile(context.dockerfile);
     const images = new Map<string, EngineImage>();
-    for (const image of plan.images) images.set(image, await find(image, task));
+    for (const image of plan.images) images.set(image, await this.#find(image, task));
     const args: Record<string, string> =
       settings.npmRegistry === undefined ? {} : { npm_config_registry: settings.npmRegistry };
     const dockerfile = plan.write({
@@ -104,9 +131,9 @@ export function createImageBuilder(options: ImageBuilderOptions): ImageBuilder {
       args: Object.keys(args),
     });
     const { tar, path } = await context.pack(dockerfile, signal);
-    const network = settings.hasNetwork ? options.network : undefined;
+    const network = settings.hasNetwork ? this.#options.network : undefined;
     const id = await runEngineBuild(engine, {
-      ...{ buildId: task.buildId, tar, dockerfilePath: path, name, args, network, say, signal },
+      ...{ buildId, tar, dockerfilePath: path, name, args, network, say, signal },
       memoryMib: settings.memoryMib,
     });
     const built = await engine.inspectImage(id);
@@ -118,54 +145,82 @@ export function createImageBuilder(options: ImageBuilderOptions): ImageBuilder {
         `The image has ${inMib(bytes)} MiB besides its base; at most ${inMib(OWN_BYTES_MAX)} are kept`,
       );
     }
-    const local = `${BUILDS}@${id}`;
-    if (settings.registry) say(`Pushing to ${settings.registry.repository}`);
-    const reference = settings.registry
-      ? await pushBuilt({ engine, platform, mayReach: options.mayReach }, settings.registry, {
-          name,
-          tag: task.tag,
-          signal,
-        })
-      : local;
+    const reference = (await this.#push(name, task)) ?? `${BUILDS}@${id}`;
     return { reference, baseVersion: readBaseFacts(built.labels)?.baseVersion, bytes };
   }
 
-  return {
-    build: (task) =>
-      build(task).catch((error: unknown) => {
-        if (error instanceof SourceError) throw new ImageBuildError(error.message, { cause: error });
-        throw asDriverError(error);
-      }),
-    async has(reference) {
-      if (registryOf(reference) !== "localhost") return true; // pulled again if need be
-      return (await engine.inspectImage(engineName(reference))) !== undefined;
-    },
-    async keepOnly(needed) {
-      const { nowMs = Date.now } = options;
-      const before = nowMs() - YOUNG_MS;
-      let removed = 0;
-      const remove = async (reference: string): Promise<boolean> => {
-        const isGone = await engine.removeImage(reference);
-        if (isGone) removed += 1;
-        return isGone;
-      };
-      for (const { Id, RepoTags, Created } of await engine.images(label)) {
-        if (Created * 1_000 > before || needed.has(`${BUILDS}@sha256:${Id.replace(/^sha256:/, "")}`))
-          continue;
-        for (const name of RepoTags ?? [])
-          if (name.startsWith(`${BUILDS}:`) && !needed.has(name)) await remove(name);
-      }
-      for (const reference of await pulled.notedBefore(before))
-        if (!needed.has(reference) && (await remove(reference))) await pulled.drop(reference);
-      const given = { name: buildLabels.service, value: service };
-      await removeLeftovers(engine, { label: given, before: nowMs() - LEFT_MS });
-      await engine.pruneImages({ label, before: nowMs() - LAYERS_KEPT_MS });
-      return removed;
-    },
-  };
+  /** Returns the digest in the registry; undefined where no registry is configured. */
+  async #push(name: string, { tag, say, signal }: ImageBuildTask): Promise<string | undefined> {
+    const { settings } = this.#options;
+    if (!settings.registry) return undefined;
+    say(`Pushing to ${settings.registry.repository}`);
+    return pushBuilt(this.#options, settings.registry, { name, tag, signal });
+  }
+
+  async #find(image: string, task: ImageBuildTask): Promise<EngineImage> {
+    const version = baseVersionIn(image);
+    const reference =
+      version === undefined ? await this.#pull(image, task) : await this.#base.bring(version, task);
+    const found = await this.#options.engine.inspectImage(reference);
+    if (!found) throw new ImageBuildError(`The image ${image} is not there any more; build again`);
+    if (found.onBuild.length > 0)
+      throw new ImageBuildError(
+        `The image ${image} has instructions of its own for builds (ONBUILD), which are not run here`,
+      );
+    return found;
+  }
+
+  async #pull(image: string, { say, signal }: ImageBuildTask): Promise<string> {
+    const { engine, platform, mayReach, pulled, settings } = this.#options;
+    const registry = registryOf(image);
+    if (registry === "localhost" && !settings.registries.includes(registry))
+      throw new ImageBuildError(`The image ${image} is not for builds: it belongs to this machine`);
+    say(`Looking for ${image}`);
+    const source = { kind: "image", reference: image, pullSecret: undefined } as const;
+    const context = { engine, platform, mayReach, pulled: pulled.note };
+    const { reference } = await prepareImage(source, context, { progressed: say, signal });
+    return engineName(reference);
+  }
 }
 
-/** Of the official base, if the image is that. */
+interface PushEvent {
+  error?: string;
+  errorDetail?: { message?: string };
+}
+
+/** Pushes an image of the engine. Returns its name by digest in the registry. */
+async function pushBuilt(
+  { engine, platform, mayReach }: ImageBuilderOptions,
+  { repository, secret }: BuildRegistry,
+  { name, tag, signal }: { name: string; tag: string; signal: AbortSignal },
+): Promise<string> {
+  const reference = `${repository}:${tag}`;
+  try {
+    const credentials = secret && { username: secret.username, password: secret.token };
+    const post = { method: "POST", signal } as const;
+    await engine.client.tell({ ...post, path: `/images/${name}/tag`, query: { repo: repository, tag } });
+    const stream = await engine.client.stream({ ...post, path: `/images/${reference}/push`, credentials });
+    for await (const event of readEvents<PushEvent>(stream)) {
+      const problem = event.errorDetail?.message ?? event.error;
+      if (problem !== undefined) throw new Error(problem);
+    }
+    return (await resolveImage(reference, { platform, credentials, mayReach, signal })).pinned;
+  } catch (error) {
+    signal.throwIfAborted();
+    const known = toEngineError(error, { call: "push an image", socket: engine.socket });
+    throw new SourceError(
+      "UNKNOWN_ERROR",
+      `The image could not be pushed to ${repository}: ${known.message}`,
+      {
+        cause: error,
+      },
+    );
+  } finally {
+    await engine.removeImage(reference).catch(() => undefined); // the name; the image has another
+  }
+}
+
+/** Returns the version of the official base, if the image is that. */
 function baseVersionIn(image: string): string | undefined {
   return new RegExp(`^(?:docker\\.io/)?${BASE_NAME}:([^@]+)$`).exec(image)?.[1];
 }
@@ -196,7 +251,7 @@ interface ExternalContainer {
 
 const LIMIT_MS = 30_000;
 
-/** What Podman keeps of builds that were given up: containers that its Docker-compatible interface does not show. */
+/** Removes containers of builds that were given up, which Podman keeps and its Docker-compatible interface does not list. */
 async function removeLeftovers(
   engine: Engine,
   { label, before }: { label: { name: string; value: string }; before: number },
@@ -207,7 +262,7 @@ async function removeLeftovers(
     const createdAt = typeof Created === "number" ? Created * 1_000 : Date.parse(Created);
     if (State !== "storage" || !(createdAt < before)) continue;
     const image = await engine.inspectImage(ImageID);
-    if (image?.labels[label.name] !== label.value) continue; // somebody else's
+    if (image?.labels[label.name] !== label.value) continue; // another service's
     await ask(engine.socket, "DELETE", `/v4.0.0/libpod/containers/${Id}?force=true`);
   }
 }

@@ -9,15 +9,15 @@ export interface DockerfilePlan {
 }
 
 export interface WriteOptions {
-  /** What the engine knows an image by. */
+  /** Returns the name of an image in the engine. */
   nameOf(image: string): string;
-  /** Of every layer, so that it is known whose they are. */
+  /** Labels of every layer, which tell what service and organisation it belongs to. */
   labels: Record<string, string>;
   /** Arguments that commands find in their environment, and that are not kept in the image. */
   args: readonly string[];
 }
 
-/** What engines would do outside of any container, or keep from our sight. */
+/** Instructions that engines would run outside of any container, or that the service could not check. */
 const REFUSED: Record<string, string> = {
   ONBUILD: "ONBUILD is for images that others build on",
   VOLUME: "VOLUME is not supported: a bot's files are read-only, and it has /tmp",
@@ -33,7 +33,7 @@ export function planDockerfile(text: string): DockerfilePlan {
   const parts: Part[] = [];
   const images = new Set<string>();
   let saysLabels = false;
-  // Said again, so that the last word of a stage is ours: without these nobody would know whose it is, and remove it.
+  // Repeated at the end of a stage, because the last label counts: without these labels no service would remove it.
   const endStage = (): void => {
     if (saysLabels) parts.push({ kind: "labels" });
     saysLabels = false;

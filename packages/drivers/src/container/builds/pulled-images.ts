@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Which of the engine's images are there because of us; others are not ours to remove. */
+/** The images that the service has pulled. It must not remove others. */
 export interface PulledImages {
-  /** Before it is pulled. */
+  /** Called before the image is pulled. */
   note(reference: string): Promise<void>;
   notedBefore(ms: number): Promise<string[]>;
   drop(reference: string): Promise<void>;

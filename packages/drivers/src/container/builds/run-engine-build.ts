@@ -10,7 +10,7 @@ import { readEvents } from "../read-events.ts";
 export interface EngineBuild {
   buildId: string;
   tar: Readable;
-  /** In the archive. */
+  /** Path in the archive. */
   dockerfilePath: string;
   name: string;
   args: Record<string, string>;
@@ -29,10 +29,10 @@ interface BuildEvent {
 
 const LOW_SHARES = 128; // of 1024: calls go first
 const FILE_MAX_BYTES = 2 * 1024 ** 3;
-const FREE_MIN_BYTES = 1024 ** 3; // what calls and records may still need
+const FREE_MIN_BYTES = 1024 ** 3; // kept for calls and records
 const LOOK_AT_DISK_MS = 1_000;
 
-/** Has the engine build an archive, in nobody's network but the one it is given. Gives the image's id. */
+/** Has the engine build an archive, in the given network or in none. Returns the image's id. */
 export async function runEngineBuild(engine: Engine, build: EngineBuild): Promise<Digest> {
   const group = `vocalhost-build-${build.buildId}`;
   const ended = new AbortController();
@@ -66,12 +66,12 @@ export async function runEngineBuild(engine: Engine, build: EngineBuild): Promis
   } finally {
     ended.abort();
     build.tar.destroy();
-    // Podman 4 lets a command go on whose build was given up.
+    // Podman 4 does not end the command of a build that was given up.
     if (abortSignal.aborted && engine.name === "podman") await endGroup(group);
   }
 }
 
-/** The engines agree on nothing but the words. */
+/** Returns the query of a build, which the engines read differently. */
 async function optionsFor(
   engine: Engine,
   build: EngineBuild,
@@ -118,7 +118,7 @@ function toBuildError(
   return new ImageBuildError(`${shown(text)}${hint}`, { cause: error });
 }
 
-/** Without the insides of the engine's own program. */
+/** Removes internals of the engine's program from a message. */
 function shown(text: string): string {
   return text
     .replace(/&imagebuilder\.Step\{[\s\S]*$/, "")
