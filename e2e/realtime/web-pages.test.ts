@@ -59,7 +59,7 @@ test("on a page that is not allowed the button starts nothing, and tells visitor
   await using visit = await openShop("evil");
   const { page, complaints } = visit;
   await page.getByRole("button", { name: "Ask us" }).click();
-  await page.getByRole("status").getByText("Nobody can be reached right now").waitFor();
+  await page.getByRole("status").getByText("The call could not be connected").waitFor();
   const isTold = (): boolean => complaints.some((text) => text.startsWith("vocalhost: The runner refused"));
   await until(isTold, PATIENCE_MS, "line in the console");
   assert.deepEqual(await figures(), before);

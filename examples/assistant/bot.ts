@@ -30,7 +30,7 @@ const tools = {
   }),
 };
 
-/** Runs before the first call, so that a missing key is noticed before anybody waits for an answer. */
+/** Runs before the first call, so that a missing key is noticed before a caller waits for an answer. */
 export function prewarm(): void {
   services();
 }

@@ -12,13 +12,13 @@ const RESOLVE = {
   alias: { "@daily-co/daily-js": path("shared/media/no-daily.ts") },
 };
 
-/** What differs between the pages; folders are seen from this one. */
+/** The differences between the pages; paths are relative to this folder. */
 interface PageOptions {
   root: string;
   /** Where the page is served. */
   base: string;
   output: string;
-  /** What is to come together; the rest is cut where code is first needed. */
+  /** Modules to keep in one chunk; the rest is split where code is first needed. */
   pieces?: Rolldown.CodeSplittingGroup[];
 }
 

@@ -131,7 +131,7 @@ test("the talk button on a page of others: as much as its public key allows", as
   assert.equal(complaints.join("\n"), "");
 
   await visitWith(others?.key ?? "");
-  await page.getByRole("status").getByText("Nobody can be reached right now").waitFor();
+  await page.getByRole("status").getByText("The call could not be connected").waitFor();
   await until(
     () => complaints.some((text) => text.startsWith("vocalhost: ")),
     PATIENCE_MS,

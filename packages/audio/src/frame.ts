@@ -58,6 +58,6 @@ interface FramerOptions {
 export interface Framer {
   /** The frames that are full now, each with memory of its own. */
   push(samples: Int16Array): Int16Array[];
-  /** What is left, with silence after it; undefined when nothing is. */
+  /** The rest, padded with silence; undefined when there is none. */
   flush(): Int16Array | undefined;
 }

@@ -25,7 +25,7 @@ export interface Carrier<A extends Account = Account> {
   readonly detectsMachines: boolean;
   /** Ends a call; undefined: closing its socket is all there is. */
   hangUp?(rest: Rest<A>, callId: string): HangUp;
-  /** Connects the caller with somebody else. Text: why there is no such request, and what to do instead. */
+  /** Transfers the caller to another number. A text says why the carrier has no such request and what to do instead. */
   readonly transfer: string | { request(rest: Rest<A>, callId: string, transfer: Transfer): RestRequest };
   /** The answer to its question what a transferred call is to do, where it asks. */
   transferXml?(to: string, callerId: string | undefined): string;
@@ -42,7 +42,7 @@ export interface Carrier<A extends Account = Account> {
   answerXml?(stream: StreamAnswer): string;
   /** Tells it the address of our stream, where that is all it asks for. */
   answerJson?(stream: StreamAnswer): Record<string, string>;
-  /** What its question tells of who took a call; undefined when it says nothing of it. */
+  /** Reads from the carrier's webhook who answered a call; undefined when the webhook does not say. */
   answererIn(fields: URLSearchParams): Answerer | undefined;
   /**
    * The parameters with which our answer passes the numbers on, where the stream does not name them by itself. `more` is
@@ -105,7 +105,7 @@ export interface DialOrder {
 
 export interface Transfer {
   to: string;
-  /** Whom they see calling. */
+  /** The caller's number that the callee sees. */
   callerId: string | undefined;
   /** Below this the carrier can ask us what to do with the call. Given to carriers that ask. */
   callbackUrl: string;
@@ -116,7 +116,7 @@ export interface StreamAnswer {
   url: string;
   from: string | undefined;
   to: string | undefined;
-  /** Who took a call that we placed. */
+  /** Whether a person or a machine answered a call that we placed. */
   answeredBy?: Answerer | undefined;
 }
 
@@ -141,7 +141,7 @@ export interface Signature {
   verify(request: SignedRequest, key: string): Promise<boolean>;
   /** The headers with which the carrier signs a form, or an upgrade. */
   sign(request: RequestToSign, secret: string): Promise<Record<string, string>>;
-  /** What the other side must know to check what this secret signs, if that is not the secret itself. */
+  /** The key that checks signatures of this secret, if it is not the secret itself. */
   counterpart?(secret: string): Promise<string>;
 }
 
@@ -183,7 +183,7 @@ export class CarrierError extends Error {
   override readonly name = "CarrierError";
 }
 
-/** Who took the call, as far as the carrier can tell. */
+/** Whether a person or a machine answered, as far as the carrier can tell. */
 export const answerers = ["human", "machine", "unknown"] as const;
 export type Answerer = (typeof answerers)[number];
 
@@ -195,17 +195,17 @@ export function answeredByField(fields: URLSearchParams): Answerer | undefined {
   return /^(?:machine|fax)/.test(answeredBy) ? "machine" : "unknown";
 }
 
-/** Who calls whom, as the telephony carrier tells it. */
+/** Caller and callee, as the carrier reports them. */
 export interface CallData {
   streamId: string;
   callId: string;
   from: string | null;
   to: string | null;
-  /** What the answer to the carrier's webhook passed on. */
+  /** Parameters that the answer to the carrier's webhook passed on. */
   body: Record<string, unknown>;
-  /** What the carrier sends us, where it is negotiated (Telnyx). */
+  /** The codec the carrier sends, where it is negotiated (Telnyx). */
   outboundEncoding?: string;
-  /** Of a call that we placed and wanted to know it of. */
+  /** Set for calls that we placed with answering-machine detection. */
   answeredBy?: Answerer;
   accountSid?: string;
   customParameters?: Record<string, unknown>;

@@ -59,7 +59,7 @@ export async function checkSignature(
 
 /** Accounts at the carriers' REST interfaces; each is optional. */
 export interface CarrierAccounts extends Record<CarrierName, Account | undefined> {
-  /** Whom calls come from, unless somebody says otherwise. */
+  /** The default caller's number. */
   phoneNumbers: Partial<Record<CarrierName, string>>;
   /** Where the REST interfaces are. */
   addresses: CarrierAddresses;

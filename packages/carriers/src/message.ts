@@ -25,7 +25,7 @@ export function asNumber(value: unknown): number | undefined {
   return typeof number === "number" && Number.isFinite(number) ? number : undefined;
 }
 
-/** What the answer to the carrier's question passed on of who took a call that we placed. */
+/** Reads who answered a call that we placed, as the webhook's answer passed it on. */
 export function answeredBy(value: unknown): Pick<CallData, "answeredBy"> {
   const answerer = answerers.find((each) => each === value);
   return answerer ? { answeredBy: answerer } : {};

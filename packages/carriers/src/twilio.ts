@@ -80,7 +80,7 @@ export const twilio: Carrier<Account> = {
     return calls(rest, "", {
       To: to,
       From: from,
-      // Asked again when somebody answers, it can tell who did.
+      // The webhook is requested again when the call is answered, and then knows who answered.
       ...(machineDetection
         ? { Url: answerUrl, Method: "POST", MachineDetection: "Enable" }
         : { Twiml: streamXml({ url: streamUrl, from, to }) }),

@@ -18,7 +18,7 @@ export function connectStream(
   return response(["<Connect>", `  <Stream${written(attributes)}>`, ...inside, "  </Stream>", "</Connect>"]);
 }
 
-/** Connects a call with somebody else. Carriers differ in their word for a SIP address. */
+/** Transfers a call to another number. Carriers name SIP addresses differently. */
 export function dialXml(to: string, callerId: string | undefined, sip: "User" | "Sip"): string {
   const target = to.startsWith("sip") ? sip : "Number";
   const caller = callerId === undefined ? "" : written({ callerId });

@@ -1,4 +1,4 @@
-/** One option of a command; the builders below make them with the right type of value. */
+/** One option of a command. The builders below give it the type of its value. */
 export interface CommandOption<Value = unknown> {
   help: string;
   /** Name of the value in the help; "nothing" for a flag. */
@@ -12,7 +12,7 @@ export interface CommandOption<Value = unknown> {
   defaultText?: string | undefined;
   /** Throws an Error whose message says what is wanted. */
   parse: (text: string) => unknown;
-  /** Carries the type; never there. */
+  /** Carries the type; never set. */
   value?: Value;
 }
 
@@ -32,18 +32,18 @@ export function text(option: OptionText): CommandOption<string | undefined> {
   return { ...option, takes: option.takes ?? "text", parse: (given) => given };
 }
 
-export function list(option: OptionText): CommandOption<string[]> {
+export function list(option: OptionText & { defaultText?: string }): CommandOption<string[]> {
   return {
     ...option,
     takes: option.takes ?? "text",
     isList: true,
     defaultValue: [],
-    defaultText: "none",
+    defaultText: option.defaultText ?? "none",
     parse: (given) => given,
   };
 }
 
-/** A value that is more than a number or a name. */
+/** An option with a value of any parsed type. */
 export function parsed<Value>(
   option: OptionText & { takes: string; parse: (text: string) => Value },
 ): CommandOption<Value | undefined> {
@@ -76,7 +76,7 @@ export function number(
   return { ...option, takes: option.takes ?? "number" };
 }
 
-/** One word of a command that is no option. Its value is found among the options, by its name. */
+/** A positional argument. Its value is passed among the options, under its name. */
 export interface CommandArgument<Value = unknown> {
   help: string;
   takes: "one" | "one-or-none" | "any";

@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 
-/** What carriers and bots share a secret by, from the environment or the `.env` of the working folder. */
+/** The secrets that carriers and bots share, from the environment or the `.env` of the working folder. */
 export type CliConfig = Record<CarrierName, { accountId: string | undefined; secret: string | undefined }>;
 
 /** The `.env` wins, as it does for the runner: both then mean the same secret. */
@@ -45,7 +45,7 @@ export function childEnvironment(
   return { ...otherwise, ...process.env, ...more };
 }
 
-/** Nobody is there to answer questions. */
+/** Whether the command runs unattended, where questions cannot be answered. */
 export function isUnattended(): boolean {
   return Boolean(process.env["CI"]);
 }
@@ -59,7 +59,7 @@ export function readServiceVariables(): ServiceVariables {
   };
 }
 
-/** What `vocalhost doctor` looks at besides the service. */
+/** Settings that `vocalhost doctor` checks besides the service. */
 export function readReachVariables(): {
   iceServers: string | undefined;
   publicUrl: string | undefined;
@@ -73,7 +73,7 @@ export function readReachVariables(): {
   };
 }
 
-/** What `vocalhost image` needs to know of the machine. */
+/** Settings of the machine for `vocalhost image`. */
 export function readImageVariables(): ImageVariables {
   const setting = (name: string): string | undefined => process.env[name] || undefined;
   const username = setting("VOCALHOST_REGISTRY_USERNAME");

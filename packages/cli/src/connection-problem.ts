@@ -2,7 +2,7 @@ import { Problem } from "./problem.ts";
 import { shownUrl } from "./results.ts";
 import type { Signer } from "./webhook/signer.ts";
 
-/** Nobody answered: says which of the usual reasons it was. */
+/** Explains why a server could not be reached. */
 export function unreachable(url: string, error: unknown): Problem {
   const { code, message } = rootCause(error);
   const host = new URL(url).host;
@@ -21,7 +21,7 @@ export function unreachable(url: string, error: unknown): Problem {
   return new Problem("connect_failed", `Cannot connect to ${shownUrl(url)}`, { why: message, cause: error });
 }
 
-/** Somebody answered, and said no. */
+/** Explains why a server refused a request. */
 export function refusedRequest(refusal: Refusal): Problem {
   const { what, status, url } = refusal;
   const said = saidBy(refusal.body);
@@ -106,7 +106,7 @@ const REASONS: Partial<Record<string, Reason>> = {
   TIMED_OUT: {
     code: "timed_out",
     explain: (host) => ({
-      why: `${host} did not answer in time; a carrier would have given up as well.`,
+      why: `${host} did not answer in time; a carrier would hang up too.`,
       fixes: ["Is a firewall in between? Is the server busy or stuck?"],
     }),
   },

@@ -50,7 +50,7 @@ export interface DefinedCommand {
   addTo(program: Command, onRun: (body: CommandBody, options: CommonOptions) => Promise<void>): void;
 }
 
-/** What every command can be asked for. */
+/** The options of every command. */
 export type CommonOptions = Pick<CommandContext, "isJson" | "isYes" | "rest">;
 
 /** Gives the exit code. */
@@ -72,8 +72,8 @@ export function defineCommand<
       for (const [key, argument] of Object.entries(argumentTable))
         command.addArgument(toArgument(key, argument));
       for (const [key, option] of Object.entries(definition.options)) command.addOption(toFlag(key, option));
-      command.option("--json", "print JSON for programs instead of text");
-      command.option("-y, --yes", "answer every question with yes");
+      command.option("--json", "print JSON instead of text");
+      command.option("-y, --yes", "answer yes to every question");
       command.addHelpText("after", `\nExamples:\n${exampleLines(definition.examples)}`);
       command.allowExcessArguments(definition.takesTheRest ?? false);
       command.allowUnknownOption(definition.takesTheRest ?? false);

@@ -59,18 +59,18 @@ const commands: readonly DefinedCommand[] = [
   completion,
 ];
 
-/** What the nouns are about that several commands share. */
+/** Summaries of the command groups. */
 const groupSummaries: Readonly<Record<string, string>> = {
   auth: "sign in to a service and out again",
   agent: "inspect agents, start and stop their sessions, roll back",
   secrets: "store secrets for your bots",
   regions: "where agents can run",
   keys: "keys for applications and servers",
-  organizations: "organisations you belong to, and what they may have",
+  organizations: "organisations you belong to, and their quotas",
   build: "inspect builds",
   image: "make container images, push and load them",
   "network-policy": "what bots in containers may reach",
-  "master-keys": "what secrets are sealed with",
+  "master-keys": "keys that seal stored secrets",
   store: "where the service keeps its data",
   config: "see which settings are used",
 };
@@ -132,10 +132,10 @@ function terminal(isJson: boolean): Ui {
   return createUi({ output: process.stdout, errors: process.stderr, isJson });
 }
 
-/** The first Ctrl-C asks the command to end in good order, the second ends the process. So does losing its reader. */
+/** The first Ctrl-C asks the command to end, the second ends the process. A closed output counts as a Ctrl-C. */
 interface Interruption extends Disposable {
   readonly signal: AbortSignal;
-  /** Undefined while nobody has interrupted. */
+  /** Undefined until an interruption. */
   readonly exitCode: number | undefined;
 }
 
@@ -155,7 +155,7 @@ function listenToSignals(): Interruption {
   const onInterrupt = (): void => interrupt(exitCodes.interrupted);
   const onTerminate = (): void => interrupt(TERMINATED);
   const onUnread = (): void => {
-    exitCode ??= UNREAD; // each further line fails too; none of them may end us
+    exitCode ??= UNREAD; // each further line fails too, and must not end the process
     controller.abort();
   };
   const outputs = [process.stdout, process.stderr];

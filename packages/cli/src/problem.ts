@@ -1,4 +1,4 @@
-/** Something went wrong that the user can do something about: what, why, and what to try. */
+/** An error for the user: what is wrong, why, and what to try. */
 export class Problem extends Error {
   readonly code: string;
   readonly exitCode: number;

@@ -5,8 +5,8 @@ import { exitCodes, Problem, usageProblem } from "./problem.ts";
 type Asker = Pick<CommandContext, "ui" | "isYes" | "isJson" | "signal">;
 
 /**
- * Asks for a yes. With `--yes` it is given; where nobody can answer, the question is a problem. Enter alone says no to
- * what cannot be undone.
+ * Asks for a yes. `--yes` gives it. Without a terminal the question is a usage error. The default answer to a
+ * destructive question is no.
  */
 export async function confirm(
   asker: Asker,
@@ -24,7 +24,7 @@ export async function confirm(
   return answered(prompts.isCancel(answer) ? undefined : answer);
 }
 
-/** Asks for one of several. `flag` is how it is chosen where nobody can answer. */
+/** Asks for one of several. `flag` names the option that chooses it without a terminal. */
 export async function choose<Value extends string>(
   asker: Asker,
   question: { message: string; flag: string; options: readonly Value[] },
@@ -36,7 +36,7 @@ export async function choose<Value extends string>(
   return answered(prompts.isCancel(answer) ? undefined : (answer as Value));
 }
 
-/** Asks for text; with `isSecret` what is typed is not shown. */
+/** Asks for text. With `isSecret` the input is hidden. */
 export async function askFor(
   asker: Asker,
   question: { message: string; flag: string; isSecret?: boolean },

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { CommandContext } from "./define-command.ts";
 import type { Style, Ui } from "./ui.ts";
 
-/** The result: for programs as one JSON object, for people as text. */
+/** Prints the result: as one JSON object with `--json`, else as text. */
 export function answer(
   { ui, isJson }: Pick<CommandContext, "ui" | "isJson">,
   result: object,
@@ -15,10 +15,10 @@ export function answer(
 export type Cell = string | { text: string; style: Style };
 
 const GAP = "  ";
-const WIDTH_MAX = 100; // of a table; whoever wants it all asks for JSON
+const WIDTH_MAX = 100; // of a table; --json shows everything
 const NARROWEST = 8;
 
-/** Columns under their names, the widest cut where the table would be too wide. What the service sent is shown, not obeyed. */
+/** Aligns columns under their names and cuts the widest if the table is too wide. Control characters are removed. */
 export function toTable(ui: Pick<Ui, "style">, columns: readonly string[], rows: readonly Cell[][]): string {
   const texts = rows.map((row) => row.map(textOf));
   const widths = fitting(
@@ -100,7 +100,7 @@ export function shownBytes(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** An address as it may be shown and logged: without passwords and tokens. */
+/** Removes passwords and tokens from an address, for output and logs. */
 export function shownUrl(address: string): string {
   const url = new URL(address);
   if (url.password !== "") url.password = "…";

@@ -145,7 +145,7 @@ function tell(
   return exitCode;
 }
 
-/** What is said on the way goes to standard error, the result to standard output. */
+/** Progress goes to standard error, the result to standard output. */
 interface Terminal {
   print(text: string): void;
   note(text: string): void;
@@ -153,7 +153,7 @@ interface Terminal {
   bold(text: string): string;
   /** Shows that something takes its time. */
   busy(text: string): Disposable;
-  /** Undefined where nobody can answer. */
+  /** Undefined without a terminal. */
   ask(question: string, signal: AbortSignal): Promise<string | undefined>;
 }
 

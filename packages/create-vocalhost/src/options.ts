@@ -6,7 +6,7 @@ export type Template = (typeof templates)[number];
 export const packageManagers = ["npm", "pnpm", "yarn", "bun"] as const;
 export type PackageManager = (typeof packageManagers)[number];
 
-/** What was asked for on the command line. */
+/** The parsed command line. */
 export interface Options {
   folder: string | undefined;
   template: Template;

@@ -121,7 +121,7 @@ export interface FieldProblem {
   type: string;
 }
 
-/** What an error looks like on the wire. Released clients show `detail`; `error` and `code` are ours. */
+/** An error on the wire. Released clients show `detail`; `error` and `code` are ours. */
 export interface ErrorBody {
   error: string;
   code: ErrorCode;
@@ -167,7 +167,7 @@ export function isAppError(error: unknown): error is AppError {
   return Object.hasOwn(errorTable, String(error.code));
 }
 
-/** What our code for an error of the web framework is, where it blames the caller. */
+/** Our codes for errors of the web framework that the client causes. */
 export const frameworkErrorCodes: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: "PAYLOAD_TOO_LARGE",
   FST_ERR_CTP_INVALID_MEDIA_TYPE: "UNSUPPORTED_MEDIA_TYPE",

@@ -55,7 +55,7 @@ export { parseJson } from "./parse-json.ts";
 export { parseJsonBody } from "./parse-json.ts";
 export { frameworkErrorCodes, refusalOfBytes, withoutQuery } from "./errors.ts";
 
-// What client and bot say to each other
+// Messages between client and bot
 export { clientMessages, parseRtviVersion, RTVI_LABEL, RTVI_VERSION, RtviFile, RtviMessage } from "./rtvi.ts";
 export type {
   BotCapabilities,

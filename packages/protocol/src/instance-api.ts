@@ -2,11 +2,11 @@ import { z } from "zod";
 import { VoiceFilter } from "./rest/agent-settings.ts";
 import { Connect, transportNames } from "./transports.ts";
 
-// What the controller and an instance (a session server with a one-session lease) say to each other.
+// Messages between the controller and an instance (a session server with a one-session lease).
 // Every request carries `Authorization: Bearer <instance token>`; the gateway uses the same token.
 
-// What an instance tells of itself and its session. It shares a process with the bot, which can set every clock and
-// counter there: a value that makes no sense must cost neither the record it stands in nor whoever stores it.
+// Values that an instance reports about itself and its session. It shares a process with the bot, which can change every
+// clock and counter: a value that makes no sense must not invalidate the record or fail the reader.
 
 /** Fits every integer column and every date; thousands of them still add up exactly. */
 export const TOLD_MAX = 2 ** 50;
@@ -45,11 +45,11 @@ export const InstanceStart = z.object({
   sessionId: z.uuid(),
   transport: z.enum(transportNames),
   body: z.unknown().optional(),
-  /** The bot is cancelled this long after the acknowledgement, whether or not anybody else remembers. */
+  /** The instance cancels the bot this long after the acknowledgement, even without the controller. */
   maxDurationMs: z.number().int().positive(),
   connectDeadlineMs: z.number().int().positive(),
   connect: Connect,
-  /** What the deployment asks for; null: no voice filter. */
+  /** The filter of the deployment; null for none. */
   filter: VoiceFilter.nullable().default(null),
 });
 export type InstanceStart = z.infer<typeof InstanceStart>;
@@ -70,9 +70,9 @@ export const SessionMarks = z.object({
 });
 export type SessionMarks = z.infer<typeof SessionMarks>;
 
-/** What the voice filter did in a session. */
+/** Figures of the voice filter in a session. */
 export const FilterFigures = z.object({
-  /** Of the model; null when no engine ran. */
+  /** Version of the model; null when no engine ran. */
   version: z
     .string()
     .regex(/^[\w.+-]{1,40}$/)
@@ -84,7 +84,7 @@ export const FilterFigures = z.object({
   /** How much weaker the audio left it than it came. */
   levelRemovedDb: z.number().nullable(),
   cpuMs: z.number().nonnegative(),
-  /** Audio that passed untouched because somebody switched the filter off to compare. */
+  /** Audio that passed unfiltered while the user had switched the filter off to compare. */
   bypassedSeconds: z.number().nonnegative(),
   /** How often it failed at something; the audio passed untouched. */
   failures: z.number().int().nonnegative(),
@@ -101,7 +101,7 @@ export const noFilterFigures: FilterFigures = {
   failures: 0,
 };
 
-/** What became of the voice filter in a session that asked for it. */
+/** State of the voice filter in a session that asked for it. */
 export const FilterStatus = z.object({
   asked: VoiceFilter,
   /** `not-attached`: the bot does not use it. `unavailable`: the engine is not there. `failed`: it did not do its work. */
@@ -116,7 +116,7 @@ export type FilterStatus = z.infer<typeof FilterStatus>;
 const ToldMarks = SessionMarks.catch({});
 const ToldFilter = FilterStatus.nullable().optional().catch(undefined);
 
-/** Written beside the bot when a session ends, before anybody is told: `exit-{sessionId}.json`. */
+/** Written beside the bot when a session ends, before the end is reported: `exit-{sessionId}.json`. */
 export const ExitRecord = z.object({
   sessionId: z.uuid(),
   reason: ToldReason,
@@ -238,7 +238,7 @@ export const instanceFiles = {
 export const sharedFileNames = {
   address: "address",
   alive: "alive.json",
-  /** Of the one session in the life of an instance. */
+  /** Belongs to the one session of an instance. */
   exit: "exit.json",
   output: "output",
 } as const;

@@ -117,7 +117,7 @@ export interface TokenUsage {
   reasoning_tokens?: number;
 }
 
-/** What a bot can do beside talking, for clients that offer it. */
+/** Capabilities of a bot besides talking, for clients that offer them. */
 export interface BotCapabilities {
   /** It takes `send-file`: of these media types, in these ways, up to so many bytes. */
   files?: { formats: string[]; sources: RtviFile["source"]["type"][]; maxSize: number };

@@ -21,13 +21,13 @@ export const StartRequest = z.object({
   body: z.unknown().optional(),
   enableDefaultIceServers: z.boolean().nullish(),
   ...place,
-  /** Call somebody over the carrier that `transport` names; the bot begins when they answer. */
+  /** Places a call over the carrier that `transport` names. The bot starts when the callee answers. */
   dialout: Dialout.nullish(),
   /** Send the bot into this room instead of making one. */
   room: RoomToJoin.nullish(),
   /** How the room is to be, in its provider's words. */
   roomProperties: z.unknown().optional(),
-  /** What the client's token says beside what we say in it. */
+  /** Claims to add to the client's token. */
   tokenProperties: z.unknown().optional(),
   /** Asks for a room of Daily's when no transport is named. */
   createDailyRoom: z.boolean().nullish(),
@@ -73,9 +73,9 @@ export const RoomStarted = z.object({
   sessionId: z.uuid(),
   roomUrl: z.string(),
   token: z.string(),
-  /** What LiveKit's clients call `roomUrl`. */
+  /** `roomUrl` under the name that LiveKit's clients use. */
   url: z.string().optional(),
-  /** What Daily's clients call them. */
+  /** Both under the names that Daily's clients use. */
   dailyRoom: z.string().optional(),
   dailyToken: z.string().optional(),
   /** As for `webrtc`. */

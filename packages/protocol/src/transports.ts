@@ -10,7 +10,7 @@ export type TransportName = (typeof transportNames)[number];
 /** Other names of `room`; each asks for the provider it names. */
 export const roomAliases = ["daily", "livekit"] as const;
 
-/** Who keeps a room: our own server, a LiveKit server, or Daily. */
+/** Room providers: our own server, a LiveKit server, or Daily. */
 export const roomProviderNames = ["embedded", "livekit", "daily"] as const;
 export type RoomProviderName = (typeof roomProviderNames)[number];
 
@@ -21,7 +21,7 @@ export const IceServer = z.object({
 });
 export type IceServer = z.infer<typeof IceServer>;
 
-/** Who calls whom, of a phone call that comes in through a room. */
+/** Caller and callee of a phone call that comes in through a room. */
 export const RoomCallData = z.object({
   streamId: z.string(),
   callId: z.string(),
@@ -50,7 +50,7 @@ export const Connect = z.discriminatedUnion("kind", [
     token: z.string(),
     /** For those the bot may invite; one for each. */
     guestTokens: z.array(z.string()),
-    /** Over which the bot may call somebody into the room. */
+    /** The trunk over which the bot may call a person into the room. */
     sipTrunk: z.string().optional(),
     callData: RoomCallData.optional(),
     /** The room is another session's, and stays when this one ends. */
@@ -59,7 +59,7 @@ export const Connect = z.discriminatedUnion("kind", [
 ]);
 export type Connect = z.infer<typeof Connect>;
 
-/** What a start request asks for in its several ways; undefined when it leaves the choice to us. */
+/** The transport a start request asks for, in any of its spellings; undefined when it leaves the choice to us. */
 export function requestedTransport(input: {
   transport?: string | null | undefined;
   createDailyRoom?: boolean | null | undefined;
@@ -90,7 +90,7 @@ export interface TransportChoice {
   refusal: string;
 }
 
-/** The transport a start request gets, or why it gets none. Whoever asks for none in particular gets WebRTC. */
+/** The transport a start request gets, or why it gets none. The default is WebRTC. */
 export function chooseTransport(
   requested: string | null | undefined,
   { accepted, only, refusal }: TransportChoice,

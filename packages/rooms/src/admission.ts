@@ -29,7 +29,7 @@ export interface JoinAttempt {
   authorization: string | undefined;
 }
 
-/** Decides whether somebody may join, before any socket is accepted. Throws {@link JoinRefused}. */
+/** Decides whether a client may join, before its socket is accepted. Throws {@link JoinRefused}. */
 export async function admit(table: RoomTable, { query, authorization }: JoinAttempt): Promise<Admission> {
   const { settings } = table;
   const { limits } = settings;
@@ -101,7 +101,7 @@ function bearerToken({ query, authorization }: JoinAttempt): string {
   return authorization.slice("Bearer ".length);
 }
 
-/** Everybody in the room is told of it: what is no small number would fail with them. */
+/** All participants of the room get it, and their clients fail on anything but a small number. */
 function protocolOf(text: string): number {
   return /^\d{1,4}$/.test(text) ? Number(text) : 0;
 }

@@ -9,7 +9,7 @@ export interface RoutedPacket {
   destinations: Participant[];
 }
 
-/** Reads what a participant sent and says who gets it; undefined when nobody does. */
+/** Reads a participant's packet and returns its receivers; undefined when there are none. */
 export function routePacket(
   { bytes, kind, sender }: { bytes: Uint8Array; kind: DataKind; sender: Participant },
   participants: Iterable<Participant>,

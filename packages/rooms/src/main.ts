@@ -23,10 +23,10 @@ try {
   let asked = 0;
   const end = (): void => {
     asked += 1;
-    if (asked > 1) process.exit(1); // somebody is in a hurry
+    if (asked > 1) process.exit(1); // a second signal forces the end
     void server[Symbol.asyncDispose]().then(() => process.exit(0));
   };
-  process.on("SIGINT", end).on("SIGTERM", end).on("disconnect", end); // whoever supervises us is gone
+  process.on("SIGINT", end).on("SIGTERM", end).on("disconnect", end); // the supervisor is gone
   process.send?.({ type: "listening" });
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

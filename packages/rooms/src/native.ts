@@ -40,7 +40,7 @@ export interface NativeConnection {
 
 export interface NativeTrack {
   onMessage(callback: (packet: Buffer) => void): void;
-  /** Of the whole connection: every packet of every track goes through it. */
+  /** Sets the handler of the whole connection: all packets of all tracks pass through it. */
   setMediaHandler(handler: MediaHandler): void;
   /** False when it is not open, or no longer. */
   send(packet: Buffer): boolean;
@@ -67,7 +67,7 @@ export interface NativeOptions {
   changed(state: string): void;
   /** The other side has opened a data channel. */
   channelOpened?(channel: NativeChannel): void;
-  /** One that the other side had opened is closed. */
+  /** A data channel that the other side opened has closed. */
   channelClosed?(channel: NativeChannel): void;
   /** A callback threw. */
   problem(error: unknown): void;

@@ -15,14 +15,14 @@ import type { RemoteCall } from "./remote-calls.ts";
 import type { SignalConnection, SignalResponseMessage } from "./signalling.ts";
 import type { Grants } from "./tokens.ts";
 
-/** Somebody in a room: who they are, what they may do, what they publish and receive. */
+/** A participant of a room: its identity, permissions, published tracks and subscriptions. */
 export interface Participant {
   readonly sid: string;
   readonly identity: string;
   readonly autoSubscribe: boolean;
   readonly grants: Grants;
   readonly client: ClientDetails;
-  /** Where this one sends media to, if not where everybody does. */
+  /** Where this participant sends media to, if not to the common address. */
   readonly mediaAddress: string | undefined;
   state: ParticipantInfo_State;
   permission: ParticipantPermission;
@@ -33,12 +33,12 @@ export interface Participant {
   signal: SignalConnection | undefined;
   readonly publishing: Publishing;
   readonly subscribing: Subscribing;
-  /** Of the room service, that it is to answer; by their ids. */
+  /** Calls of the room service that the participant is to answer, by their ids. */
   readonly calls: Map<string, RemoteCall>;
-  /** Of its reliable data: what came twice after a resume is known by its number. */
+  /** The last number of its reliable data; packets repeated after a resume are recognised by it. */
   lastDataSequence: number;
   send(message: SignalResponseMessage): void;
-  /** The state everybody is told. Each call has a higher version. */
+  /** The state sent to other participants. Each call has a higher version. */
   info(ending?: { disconnectReason: DisconnectReason }): ParticipantInfo;
 }
 
@@ -54,7 +54,7 @@ export interface Publishing {
   readonly announced: Map<string, AnnouncedTrack>;
   /** By sid. */
   readonly tracks: Map<string, PublishedTrackState>;
-  /** Who may subscribe; everybody when the publisher never said. */
+  /** Participants that may subscribe; all if the publisher has not restricted them. */
   permission: SubscriptionPermission | undefined;
 }
 
@@ -71,7 +71,7 @@ export interface PublishedTrackState {
 }
 
 export interface Subscribing {
-  /** What the participant asked for, track by track; otherwise auto-subscribe decides. */
+  /** The participant's choices by track; auto-subscribe decides about the others. */
   readonly choices: Map<string, boolean>;
   /** Tracks the media process was told to send. */
   readonly tracks: Set<string>;

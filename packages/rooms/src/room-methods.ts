@@ -48,7 +48,7 @@ interface Answer {
 
 type Method = (body: Buffer, call: Call) => Answer | Promise<Answer>;
 
-/** What the room service does, by the name of the call. */
+/** The methods of the room service by name. */
 export const ROOM_METHODS: Record<string, Method> = {
   CreateRoom: method(CreateRoomRequest, (request, { table, grants }) => {
     requireGrant(grants?.video?.roomCreate);
@@ -215,7 +215,7 @@ function sendData(room: Room, request: SendDataRequest): SendDataResponse {
   return new SendDataResponse();
 }
 
-/** What only a LiveKit server does. */
+/** Methods that only a LiveKit server has. */
 export function notHere(what: string): ServiceError {
   return new ServiceError(
     "unimplemented",

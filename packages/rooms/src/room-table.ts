@@ -12,11 +12,11 @@ export interface RoomTable {
   readonly rooms: ReadonlyMap<string, Room>;
   /** The room of that name; opened if there is none. */
   open(name: string): Room;
-  /** Sends everybody out; where deleted rooms are kept closed, tokens from before let nobody in again. */
+  /** Removes all participants. If deleted rooms are kept closed, older tokens are refused afterwards. */
   delete(name: string): void;
   /** Unix seconds; undefined when it never was, too long ago for any token, or does not matter. */
   deletedAtS(name: string): number | undefined;
-  /** Media is lost: everybody has to connect anew. The rooms stay. */
+  /** Makes all participants connect anew after the media process was lost. The rooms stay. */
   reconnectAll(): void;
   close(reason: DisconnectReason): void;
 }

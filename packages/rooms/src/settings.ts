@@ -7,7 +7,7 @@ export interface RoomServerOptions {
   apiSecret: string;
   /** Where it listens; `false` when another server hands it requests. @default 127.0.0.1:7880 */
   listen?: ListenAddress | false;
-  /** What participants connect to, when that is not where it listens. */
+  /** The address participants connect to, if it differs from the one the server listens on. */
   publicUrl?: string;
   bots?: BotDoor;
   media?: MediaOptions;
@@ -36,7 +36,7 @@ export interface ListenAddress {
  * to rooms and to nothing else; who comes this way is told to send media to the address it came to.
  */
 export interface BotDoor {
-  /** Of this machine; it may not have them yet. What comes to any other is cut off. */
+  /** Addresses of this machine, which it may not have yet. Connections to other addresses are closed. */
   addresses: string[];
   port: number;
 }
@@ -88,9 +88,9 @@ export const DEFAULT_LIMITS: RoomLimits = {
 };
 
 export interface RoomTiming {
-  /** A room nobody ever joined is closed after this. */
+  /** A room without any participant is closed after this. */
   emptyTimeoutS: number;
-  /** A room everybody left is closed after this. */
+  /** A room is closed this long after the last participant has left. */
   departureTimeoutS: number;
   /** How long a participant that lost its socket may come back. */
   resumeMs: number;
@@ -113,7 +113,7 @@ export const DEFAULT_TIMING: RoomTiming = {
   levelIntervalMs: 400,
 };
 
-/** What rooms and participants go by. */
+/** Settings of rooms and participants. */
 export interface RoomSettings {
   apiKey: string;
   apiSecret: string;

@@ -1,10 +1,10 @@
 import type { TrackLevel } from "./media/messages.ts";
 
-/** Who is speaking, from how loud tracks were interval by interval. */
+/** Finds the speakers from the levels of tracks in each interval. */
 export interface Speakers {
   /** Takes one interval's levels; gives those whose state or loudness changed. */
   update(levels: readonly ParticipantLevel[]): Speaker[];
-  /** Everybody who speaks now, loudest first. */
+  /** The current speakers, loudest first. */
   active(): Speaker[];
   forget(participant: string): void;
 }

@@ -11,7 +11,7 @@ export interface SubscriptionChange {
   unsubscribe: string[];
 }
 
-/** What must change so that a participant gets exactly what it should. */
+/** The changes that give a participant exactly the tracks it should receive. */
 export function planSubscriptions(
   subscriber: Participant,
   participants: Iterable<Participant>,

@@ -1,7 +1,7 @@
 import { decodeJwt, errors as joseErrors, jwtVerify, SignJWT } from "jose";
 import { z } from "zod";
 
-/** What a token lets its bearer do, named as LiveKit names it. */
+/** The permissions of a token, with LiveKit's names. */
 export const VideoGrant = z.object({
   roomJoin: z.boolean().optional(),
   room: z.string().optional(),
@@ -28,7 +28,7 @@ const Claims = z.object({
   video: VideoGrant.optional(),
 });
 
-/** Who somebody is and what they may do. */
+/** Identity and permissions of a participant. */
 export interface Grants {
   identity: string;
   name: string;

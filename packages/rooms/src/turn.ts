@@ -46,9 +46,9 @@ export interface TurnServer {
 
 export interface MintOptions {
   nowMs: number;
-  /** The server lets nobody in after this, nor stay much longer. */
+  /** The server admits no client after this, and lets none stay much longer. */
   validForMs: number;
-  /** Whom the server's log names. @default nobody in particular */
+  /** The user that the server's log names. @default a random name */
   user?: string;
 }
 

@@ -8,9 +8,9 @@ import type { CallOutcome } from "./place-call-options.ts";
 export interface CallReport {
   outcome: CallOutcome;
   summary: CallSummary;
-  /** What the caller heard, gaps as silence, from the open socket on. */
+  /** Audio the caller heard, with gaps as silence, since the socket opened. */
   heard: AudioFrame;
-  /** What the caller said, likewise. */
+  /** Audio the caller sent, likewise. */
   said: AudioFrame;
 }
 

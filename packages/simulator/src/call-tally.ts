@@ -1,6 +1,6 @@
 import type { Violation } from "./carriers/bot-message.ts";
 
-/** What is counted while a call runs. */
+/** Counters of a running call. */
 export interface CallTally {
   connectMs: number | undefined;
   firstMediaMs: number | undefined;
@@ -90,4 +90,4 @@ export function countViolation(tally: CallTally, violation: Violation, atMs: num
 
 const EARLY_MS = 250; // more waiting audio than this makes interruptions sluggish
 const STUTTER_MS = 500; // a longer gap is a pause between sentences, not a stutter
-const MAX_VIOLATIONS = 50; // different ones; a summary nobody can read helps nobody
+const MAX_VIOLATIONS = 50; // different ones; more would make the summary unreadable

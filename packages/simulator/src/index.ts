@@ -23,7 +23,7 @@ export type { BackgroundName } from "./caller/background.ts";
 export { isKey, keyTones, requireKeys } from "./caller/keypad.ts";
 export { createSpeechLike } from "./caller/speech-like.ts";
 
-// What is heard around the caller
+// Sounds around the caller
 export { createSurroundings, parseSurroundings, speechLevel } from "./surroundings/surroundings.ts";
 export type { SurroundingsChoice, SurroundingsOptions } from "./surroundings/surroundings.ts";
 export { surroundingNames } from "./surroundings/surroundings.ts";

@@ -12,7 +12,7 @@ import {
   type PlaceCallOptions,
 } from "./place-call-options.ts";
 
-/** Calls a bot as the carrier would: over its media stream, in real time, until somebody hangs up. */
+/** Calls a bot as the carrier would: over its media stream, in real time, until one side hangs up. */
 export function placeCall(options: PlaceCallOptions): PhoneCall {
   const [lineHz, voiceHz] = [options.carrier.uplink.sampleRateHz, options.voice.sampleRateHz];
   if (lineHz !== voiceHz) throw new RangeError(`The line has ${lineHz} Hz, the caller's voice ${voiceHz} Hz`);

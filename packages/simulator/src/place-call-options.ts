@@ -7,9 +7,9 @@ export interface PlaceCallOptions {
   carrier: Carrier;
   /** Opens the bot's address; called once, at once. */
   openSocket: () => CallSocket;
-  /** Who talks; its rate is the one of `carrier.uplink`. */
+  /** The caller's voice, at the rate of `carrier.uplink`. */
   voice: CallerVoice;
-  /** What is heard around the caller: sent with the voice, and not taken for it. @default nothing */
+  /** Sound around the caller: sent with the voice, but not counted as speech. @default none */
   surroundings?: ((samples: number) => Int16Array) | undefined;
   onEvent?: (event: CallEvent) => void;
   /** Hang up when voice and bot have been quiet this long. @default never */
@@ -30,7 +30,7 @@ export interface PlaceCallOptions {
   clock?: Clock | undefined;
 }
 
-/** What happens during a call, as it happens. `atMs` counts from dialling. */
+/** An event of a call. `atMs` counts from dialling. */
 export type CallEvent = { atMs: number } & (
   | { type: "call-connected" }
   | { type: "caller-speech-start" }

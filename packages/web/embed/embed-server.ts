@@ -1,6 +1,6 @@
 import type { BotServer } from "../shared/connection/bot-server.ts";
 
-/** What a page says about its bot. */
+/** The page's settings for its bot. */
 export interface EmbedSettings {
   /** Where the script came from. */
   origin: string;

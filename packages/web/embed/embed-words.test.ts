@@ -7,8 +7,8 @@ test("a visitor hears of the microphone, and of nothing that only developers can
   const table: [ProblemCode, RegExp][] = [
     ["microphone-denied", /blocked.*Allow it/],
     ["microphone-missing", /^No microphone was found\.$/],
-    ["start-refused", /^Nobody can be reached/],
-    ["runner-unreachable", /^Nobody can be reached/],
+    ["start-refused", /^The call could not be connected/],
+    ["runner-unreachable", /^The call could not be connected/],
     ["connection-lost", /lost/],
   ];
   for (const [code, words] of table) {

@@ -1,7 +1,7 @@
 import type { Phase } from "../shared/events/phase.ts";
 import type { Problem } from "../shared/events/problem.ts";
 
-/** What a visitor reads beside the button. Empty where the button says enough. */
+/** The text beside the button. Empty where the button says enough. */
 export function embedWords(phase: Phase): string {
   switch (phase.name) {
     case "connecting":
@@ -25,7 +25,7 @@ function problemWords({ code, title }: Problem): string {
     case "microphone-denied":
       return "The microphone is blocked. Allow it beside the address of this page, then try again.";
     case "microphone-insecure":
-      return "Only pages with https can use the microphone.";
+      return "The microphone works only on https:// pages.";
     case "microphone-missing":
     case "microphone-busy":
     case "microphone-silent":
@@ -34,6 +34,6 @@ function problemWords({ code, title }: Problem): string {
     case "connection-lost":
       return "The connection was lost. Please try again.";
     default:
-      return "Nobody can be reached right now. Please try again later.";
+      return "The call could not be connected. Please try again later.";
   }
 }

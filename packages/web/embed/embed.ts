@@ -11,11 +11,11 @@ function put({ agent, key, label, target }: DOMStringMap, origin: string): void 
   const settings: EmbedSettings = { origin, agent, key };
   const connection = new Connection(createEmbedServer(settings));
   const button = createTalkButton({ connection, label: label ?? "Talk to us", isFloating: !target });
-  addEventListener("pagehide", () => void connection.end()); // the bot need not wait for somebody who has left
+  addEventListener("pagehide", () => void connection.end()); // ends the session at once when the visitor leaves
   const show = (): void => {
     const place = target ? document.querySelector(target) : document.body;
     if (place) place.append(button);
-    // oxlint-disable-next-line no-console -- for whoever wrote the page
+    // oxlint-disable-next-line no-console -- for the developer of the page
     else console.error(`vocalhost: nothing here matches data-target="${target}"`);
   };
   if (document.readyState === "loading") addEventListener("DOMContentLoaded", show, { once: true });

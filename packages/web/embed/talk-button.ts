@@ -8,7 +8,7 @@ import { embedWords } from "./embed-words.ts";
 
 interface TalkButtonOptions {
   connection: Connection;
-  /** What it says before a conversation. */
+  /** Its label before a conversation. */
   label: string;
   /** In the corner of the window, or where it is put. */
   isFloating: boolean;
@@ -75,7 +75,7 @@ const webrtc: TransportChoice = {
     new Session({ ...options, link: createWebrtcLink({ ...options, onAttendees: () => undefined }) }),
 };
 
-/** Shows on the button who is heard, for as long as somebody can be. */
+/** Shows on the button which side is heard during a session. */
 function pulse(connection: Connection, button: HTMLElement): void {
   const timer = setInterval(() => {
     const media = connection.session?.link.media;
@@ -100,7 +100,7 @@ function element<Name extends keyof HTMLElementTagNameMap>(
   const made = document.createElement(name);
   made.className = className;
   made.setAttribute("part", className.split(" ")[0] ?? "");
-  if (made instanceof HTMLButtonElement) made.type = "button"; // it may stand in somebody's form
+  if (made instanceof HTMLButtonElement) made.type = "button"; // it may stand inside a form
   return made;
 }
 

@@ -122,7 +122,7 @@ export const deployments = onService<DeploymentsOptions>(async (service, options
   return 0;
 });
 
-/** An agent's condition in a word. */
+/** The condition of an agent. */
 interface AgentState {
   word: "rolling out" | "ready" | "degraded" | "progressing" | "unavailable";
   style: Style;

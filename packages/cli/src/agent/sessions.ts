@@ -237,8 +237,8 @@ interface StopOptions extends ServiceOptions {
 export const stop = onService<StopOptions>(async (service, options, context) => {
   if (options.sessionId === undefined)
     throw usageProblem(
-      "Which session? None was given.",
-      "Give --session-id; vocalhost agent sessions lists them.",
+      "No session was given.",
+      "Give one with --session-id. See which exist: vocalhost agent sessions",
     );
   const name = await findAgentName(options.agent);
   const sessionId = await findSession(service, name, options.sessionId);

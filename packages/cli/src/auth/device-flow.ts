@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { Problem } from "../problem.ts";
 
-/** What the service gives a program that somebody is to let in from a browser. */
+/** The service's answer to a program that a person signs in through a browser. */
 const DeviceCode = z.object({
   device_code: z.string(),
   user_code: z.string(),
@@ -47,7 +47,7 @@ export async function requestDeviceCode(options: DeviceFlowOptions): Promise<Dev
   );
 }
 
-/** Resolves with the token once somebody has agreed; throws a `Problem` when nobody does. */
+/** Resolves with the token once the person has agreed. Throws a `Problem` if that does not happen in time. */
 export async function waitForToken(options: DeviceFlowOptions, code: DeviceCode): Promise<string> {
   let intervalS = code.interval;
   const endMs = performance.now() + code.expires_in * 1000;
@@ -70,11 +70,11 @@ function refused(error: string | undefined): Problem {
       fixes: ["If that was a mistake: vocalhost auth login"],
     });
   if (error === "expired_token")
-    return new Problem("sign_in_timed_out", "Nobody confirmed in the browser in time", {
+    return new Problem("sign_in_timed_out", "The sign-in was not confirmed in the browser in time", {
       fixes: ["Try again: vocalhost auth login"],
     });
   return new Problem("sign_in_failed", "Signing in failed", {
-    why: `The service answered ${error ?? "something unexpected"}.`,
+    why: `The service answered ${error ?? "an unexpected message"}.`,
     fixes: ["Try again: vocalhost auth login"],
   });
 }

@@ -123,7 +123,7 @@ function parseUrl(text: string | undefined): string | undefined {
   throw usageProblem(`"${text}" is not the address of a service.`, "For example: https://voice.example.com.");
 }
 
-/** Never from the command line, where others on the machine could see it. */
+/** Reads the key from standard input or a prompt: other users of the machine could see it on the command line. */
 async function readKey(context: CommandContext): Promise<string> {
   const key = process.stdin.isTTY
     ? await askFor(context, { message: "Private key", flag: "standard input", isSecret: true })

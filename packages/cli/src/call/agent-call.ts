@@ -10,9 +10,9 @@ import type { CallOptions } from "./call-options.ts";
 /** A call to a deployed agent. */
 export interface AgentCall {
   sessionId: string;
-  /** Of its stream, with the token that opens it once. */
+  /** Address of its stream, with the token that opens it once. */
   url: string;
-  /** What went wrong on the service's side, once the call is over. */
+  /** The service's problem with the call, once it is over. */
   problem(): Promise<Problem | undefined>;
 }
 

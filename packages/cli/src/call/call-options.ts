@@ -22,7 +22,7 @@ const signingSecrets = carrierNames.flatMap((name) => {
   return signature ? [signature.secretVariable ?? signature.variable] : [];
 });
 
-/** What `vocalhost call` can be told. */
+/** The options of `vocalhost call`. */
 export const callOptions = {
   carrier: choice({
     values: carrierNames,
@@ -39,7 +39,7 @@ export const callOptions = {
   toNumber: text({ takes: "number", help: "number to call (default: +12025550199)" }),
   say: list({
     takes: "file.wav",
-    help: "what to say; several are said in turn, each after an answer",
+    help: "what the caller says; repeat it for several turns, each after an answer",
     short: "s",
   }),
   microphoneLike: optionalChoice({
@@ -66,7 +66,7 @@ export const callOptions = {
   hangUpAfterSilence: number({
     takes: "time",
     parse: parseDurationMs,
-    help: "hang up after this much silence",
+    help: "hang up after silence of this length",
   }),
   record: text({ takes: "file.wav", help: "record what the caller hears", short: "r" }),
   recordBoth: text({ takes: "file.wav", help: "record both sides: caller left, bot right" }),
@@ -76,7 +76,7 @@ export const callOptions = {
   }),
   botEncoding: text({
     takes: "codec",
-    help: `${withBotEncoding.join(", ")}: what the bot sends, if not the default`,
+    help: `${withBotEncoding.join(", ")}: codec the bot sends, if not the default`,
   }),
   jitter: number({
     takes: "time",
@@ -100,7 +100,7 @@ export const callOptions = {
     takes: "secret",
     help: `secret the carrier signs with (default: from the environment, ${signingSecrets.join(", ")})`,
   }),
-  publicUrl: text({ takes: "url", help: "address to sign for, if the bot knows itself by another one" }),
+  publicUrl: text({ takes: "url", help: "address to sign for, if the bot's public address is another" }),
   expectAudio: flag({ help: "fail if the bot was never heard" }),
   strict: flag({ help: "fail if the bot broke the carrier's protocol" }),
   verbose: flag({ help: "show every event and message", short: "v" }),
@@ -113,7 +113,7 @@ function codecsOf(name: CarrierName): string {
 export type CallOptions = OptionValues<typeof callOptions>;
 
 export const callArguments = {
-  agent: optionalWord({ help: "a deployed agent to call; its address and a token are found for you" }),
+  agent: optionalWord({ help: "deployed agent to call; its address and a token are looked up" }),
 };
 
 export type CallArguments = ArgumentValues<typeof callArguments>;

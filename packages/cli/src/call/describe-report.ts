@@ -24,7 +24,7 @@ function ending(outcome: CallOutcome): string {
     case "dropped":
       return `It broke off (close code ${outcome.code}).`;
     case "not-connected":
-      return "Nobody answered.";
+      return "The bot did not answer.";
     case "hung-up":
       if (outcome.by === "bot") return "The bot hung up.";
       return {

@@ -10,13 +10,13 @@ import type { CliConfig } from "../config.ts";
 import { usageProblem } from "../problem.ts";
 import { DEFAULT_STREAM_URL, type CallOptions } from "./call-options.ts";
 
-/** A call as it was asked for, before anybody was reached. */
+/** A call as the options describe it, before any connection. */
 export interface CallPlan {
   details: CallDetails;
   carrier: CarrierChoice;
   target: CallTarget;
   secret: string | undefined;
-  /** What the carrier does differently from what was asked. */
+  /** Remarks on how the carrier deviates from the options. */
   remarks: string[];
 }
 
@@ -97,7 +97,7 @@ function readParameters(carrier: CarrierName, given: readonly string[]): Record<
     if (equals < 1) throw usageProblem(`--parameter expects name=value, not "${text}".`);
     parameters[text.slice(0, equals)] = text.slice(equals + 1);
   }
-  // What the carrier would not let through is not let through here.
+  // Parameters that the carrier would refuse are refused here.
   const refusal = simulatedCarriers[carrier].refusalOf?.(parameters);
   if (refusal !== undefined) throw usageProblem(refusal);
   return parameters;
@@ -109,7 +109,7 @@ interface EncodingRequest {
   sampleRateHz: number;
 }
 
-/** What `--encoding` can say at each carrier; the first is the default. */
+/** The values of `--encoding` for each carrier; the first is the default. */
 function encodingsOf(carrier: CarrierName): string[] {
   return carriers[carrier].encodings.flatMap(({ codec, ratesHz }) =>
     ratesHz.map((rateHz) => `${codec}/${rateHz}`),

@@ -174,7 +174,7 @@ const CLOSE_CODES: Record<number, string> = {
   1013: "The other side is overloaded.",
 };
 
-/** What the caller will say: the files, or something speech-like when nothing else was asked for. */
+/** The caller's audio: the files, or speech-like sound when no option asks for anything else. */
 async function readSentences({ say, microphoneLike }: CallOptions): Promise<AudioFrame[]> {
   if (say.length > 0) return Promise.all(say.map(readSentence));
   return microphoneLike === undefined ? [createSpeechLike()] : [];

@@ -15,13 +15,13 @@ const agent = optionalWord({ help: "name of the agent (default: agent_name in vo
 const region = text({
   takes: "code",
   short: "r",
-  help: "which one, of an agent in several regions (default: where it was first)",
+  help: "region, for an agent in several (default: the agent's first region)",
 });
 
 const chosenRegion = text({
   takes: "code",
   short: "r",
-  help: "which one; needed for an agent in several regions",
+  help: "region; required for an agent in several",
 });
 
 const list = defineCommand({
@@ -80,7 +80,7 @@ const start = defineCommand({
     { line: "vocalhost agent start my-agent", about: "a WebRTC session" },
     {
       line: `vocalhost agent start my-agent --data '{"name":"Ada"}' --yes`,
-      about: "with a body, no questions",
+      about: "with a body, without questions",
     },
     { line: "vocalhost agent start my-agent -t websocket --json", about: "address and token of a socket" },
     { line: "vocalhost agent start my-agent -t twilio", about: "the same for a carrier's stream" },
@@ -108,11 +108,11 @@ const stop = defineCommand({
 const sessions = defineCommand({
   name: "agent sessions",
   summary: "list the sessions of an agent, or show one",
-  description: "Lists sessions, newest first; with --id shows one with its start, CPU and memory.",
+  description: "Lists sessions, newest first. With --id it shows one session with its start, CPU and memory.",
   arguments: { agent },
   options: {
-    id: text({ takes: "id", short: "i", help: "show this one; the start of its id will do" }),
-    status: choice({ values: ["active", "ended", "all"], default: "all", help: "which" }),
+    id: text({ takes: "id", short: "i", help: "show this session (id or its start)" }),
+    status: choice({ values: ["active", "ended", "all"], default: "all", help: "sessions to list" }),
     region: text({ takes: "code", short: "r", help: "only in this region" }),
     limit: number({
       takes: "count",
@@ -132,7 +132,7 @@ const sessions = defineCommand({
 const remove = defineCommand({
   name: "agent delete",
   summary: "delete an agent",
-  description: "Deletes an agent. It takes no more sessions; those in progress run to their end.",
+  description: "Deletes an agent. No new sessions can start; sessions in progress continue to their end.",
   arguments: { agent },
   options: { region: chosenRegion, ...serviceOptions },
   examples: [
@@ -157,8 +157,8 @@ const rollback = defineCommand({
   name: "agent rollback",
   summary: "go back to an earlier deployment",
   description:
-    "Redeploys an earlier deployment with its settings and watches the rollout. Without --to it is the " +
-    "last one before the current one that has served. Calls in progress are not interrupted.",
+    "Redeploys an earlier deployment with its settings and watches the rollout. Without --to it takes the " +
+    "newest earlier deployment that has served calls. Calls in progress are not interrupted.",
   arguments: { agent },
   options: {
     to: text({ takes: "id", help: "the deployment, or the start of its id" }),
@@ -172,7 +172,10 @@ const rollback = defineCommand({
   },
   examples: [
     { line: "vocalhost agent rollback my-agent", about: "to the previous one" },
-    { line: "vocalhost agent rollback my-agent --to 3f2a --yes", about: "to a specific one, no questions" },
+    {
+      line: "vocalhost agent rollback my-agent --to 3f2a --yes",
+      about: "to a specific one, without questions",
+    },
   ],
   load: async () => (await import("../agent/change.ts")).rollback,
 });

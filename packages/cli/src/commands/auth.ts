@@ -37,9 +37,8 @@ const logout = defineCommand({
 
 const whoami = defineCommand({
   name: "auth whoami",
-  summary: "show who the service thinks you are",
-  description:
-    "Asks the service who you are, in which organisation, and shows where the credentials come from.",
+  summary: "show which account you are signed in with",
+  description: "Shows your account and organisation on the service, and where the credentials come from.",
   options: serviceOptions,
   examples: [
     { line: "vocalhost auth whoami", about: "you" },

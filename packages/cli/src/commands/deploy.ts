@@ -16,9 +16,9 @@ export const deploy = defineCommand({
   name: "deploy",
   summary: "build a bot and roll it out",
   description:
-    "Builds the bot's folder on the service, or takes an image, and rolls it out while calls in progress continue. Shows " +
-    "every state with its reason and fails if the deployment does. Options override vocalhost.toml; whatever neither sets " +
-    "keeps its deployed value.",
+    "Builds the bot's folder on the service, or takes an image, and rolls it out. Calls in progress continue. The command " +
+    "shows each step of the rollout and fails if the deployment fails. Options override vocalhost.toml. A setting that " +
+    "neither names keeps its deployed value.",
   arguments: deployArguments,
   options: deployOptions,
   examples: [
@@ -30,7 +30,7 @@ export const deploy = defineCommand({
     { line: "vocalhost deploy --dry-run", about: "what would change" },
     {
       line: "vocalhost deploy --vendor-viva-audio-filter tel --yes",
-      about: "with voice isolation, no questions",
+      about: "with voice isolation, without questions",
     },
     { line: "vocalhost deploy my-agent registry.example.com/team/bot:1.2", about: "an image" },
     { line: "vocalhost deploy --force", about: "again, for instance with changed secrets" },
@@ -85,8 +85,8 @@ export const logs = defineCommand({
   name: "logs",
   summary: "show what an agent prints, on all instances",
   description:
-    "Shows the lines an agent's instances have printed, with time and instance; -f also follows new ones until " +
-    "Ctrl-C. A lost connection is resumed where it stopped.",
+    "Shows the lines an agent's instances have printed, with time and instance. With -f it also follows new lines until " +
+    "Ctrl-C, and reconnects where it stopped if the connection is lost.",
   arguments: { agent: optionalWord({ help: "name of the agent (default: agent_name in vocalhost.toml)" }) },
   options: {
     follow: flag({ short: "f", help: "follow new lines" }),
@@ -100,9 +100,9 @@ export const logs = defineCommand({
     deployment: text({
       takes: "id",
       short: "d",
-      help: "only from this deployment; the start of its id will do",
+      help: "only from this deployment (id or its start)",
     }),
-    sessionId: text({ takes: "id", short: "s", help: "only from this session; the start of its id will do" }),
+    sessionId: text({ takes: "id", short: "s", help: "only from this session (id or its start)" }),
     region: text({ takes: "code", short: "r", help: "only from this region" }),
     search: text({ takes: "text", help: "only lines that contain this" }),
     ...serviceOptions,

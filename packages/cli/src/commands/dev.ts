@@ -7,9 +7,9 @@ export const dev = defineCommand({
   summary: "run a bot on this machine and reload its code as you save",
   description:
     "Runs a bot on this machine and opens a page to talk to it. A saved file takes effect with the next session; calls in " +
-    "progress stay on the code they started with. Broken code changes nothing: the last working version keeps running. " +
-    "All other options are passed on to the runner (-t, -x, -f, --ws-auth, …; node bot.ts --help lists them); those of the bot " +
-    "itself come behind --.",
+    "progress stay on the code they started with. If the code is broken, the last working version keeps running. " +
+    "All other options go to the runner (-t, -x, -f, --ws-auth, …; see node bot.ts --help). Put the bot's own options " +
+    "after --.",
   arguments: {
     bot: optionalWord({ shown: "bot.ts", help: "the bot's file (default: bot.ts, bot.js or bot.mjs here)" }),
   },
@@ -21,7 +21,7 @@ export const dev = defineCommand({
     { line: "vocalhost dev --watch prompts", about: "also restart when a prompt changes" },
     { line: "vocalhost dev -t twilio --proxy bot.example.com", about: "the runner's own options" },
     { line: "vocalhost dev -- --voice ann", about: "an option of the bot's own" },
-    { line: "vocalhost dev --voice-filter tel", about: "hear the hosted service's voice isolation" },
+    { line: "vocalhost dev --voice-filter tel", about: "with the voice isolation of the hosted service" },
     { line: "vocalhost dev --json", about: "one JSON object per line, for programs" },
   ],
   load: async () => (await import("../dev/run-dev.ts")).run,

@@ -6,9 +6,9 @@ export const doctor = defineCommand({
   name: "doctor",
   summary: "find out why callers cannot reach your bot",
   description:
-    "Checks every hop between a caller and your bot and names the one that fails: the project, ports, container engine and the network policy of its bots, disk, " +
-    "the service's address, gateway and controller, clocks, credentials, what keeps bots apart, ICE, and whether carriers reach your webhook. " +
-    "Changes nothing.",
+    "Checks every hop between a caller and your bot and names the one that fails: project, ports, container engine, network " +
+    "policy, disk, the service's address, gateway and controller, clocks, credentials, isolation of bots, ICE, and your " +
+    "webhook as carriers reach it. Changes nothing.",
   options: {
     ...operateOptions,
     filter: text({
@@ -22,7 +22,7 @@ export const doctor = defineCommand({
     { line: "vocalhost doctor", about: "everything from here" },
     {
       line: "vocalhost doctor --webhook https://bot.example.com/",
-      about: "including the path of a phone call",
+      about: "including the way of a phone call",
     },
     {
       line: "vocalhost doctor --filter my-bot",

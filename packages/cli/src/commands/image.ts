@@ -12,10 +12,10 @@ export const imageCommands = [
     name: "image build",
     summary: "make a bot's container image, without an engine",
     description:
-      "Makes an image of the bot's folder on the base image, without Docker, Podman or a registry: the files, as deploy " +
-      "would take them, and the packages they need, for linux/amd64 or linux/arm64. The same folder gives the same digest. " +
-      "The image is kept on this machine until you push it, load it or write it to an archive. The base is made first where " +
-      "it is not there yet, from the packages of npm and of Debian 12.",
+      "Makes an image from the bot's folder and the base image, without Docker, Podman or a registry. It holds the files that " +
+      "deploy would upload and the packages they need, for linux/amd64 or linux/arm64. The same folder gives the same digest. " +
+      "The image stays on this machine until you push it, load it or write it to an archive. If the base image is missing, " +
+      "it is made first, from npm packages and Debian 12.",
     arguments: buildArguments,
     options: buildOptions,
     examples: [

@@ -18,12 +18,16 @@ const create = defineCommand({
   name: "keys create",
   summary: "create an API key",
   description:
-    "Creates a key and shows it once. A public key starts sessions and may appear in web pages; a private key manages " +
+    "Creates a key and shows it once. A public key starts sessions and may appear in web pages. A private key manages " +
     "agents and belongs on servers.",
   options: {
-    name: text({ takes: "name", short: "n", help: "what it is for" }),
-    type: choice({ values: ["public", "private"], default: "public", short: "t", help: "kind" }),
-    agent: many({ takes: "name", help: "agent a public key may start; may be repeated (default: all)" }),
+    name: text({ takes: "name", short: "n", help: "name that says what the key is for" }),
+    type: choice({ values: ["public", "private"], default: "public", short: "t", help: "kind of key" }),
+    agent: many({
+      takes: "name",
+      help: "agent that a public key may start; may be repeated",
+      defaultText: "all",
+    }),
     ratePerMinute: number({
       takes: "count",
       parse: parseWholeNumber({ min: 1, max: MANY }),
@@ -35,7 +39,7 @@ const create = defineCommand({
       help: "maximum concurrent sessions",
     }),
     expires: text({ takes: "date", help: "expiry date, such as 2027-01-31" }),
-    default: flag({ short: "d", help: "keep it for vocalhost agent start" }),
+    default: flag({ short: "d", help: "use this key for vocalhost agent start and call" }),
     ...serviceOptions,
   },
   examples: [
@@ -52,7 +56,7 @@ const create = defineCommand({
 const revoke = defineCommand({
   name: "keys revoke",
   summary: "revoke an API key",
-  description: "Revokes a key: requests with it are refused from now on. Its record stays.",
+  description: "Revokes a key. The service refuses all requests with it from now on; its record stays.",
   arguments: { id: word({ help: "id of the key, or the start of it, from vocalhost keys list" }) },
   options: serviceOptions,
   examples: [{ line: "vocalhost keys revoke 3f2a9c04", about: "asks first" }],

@@ -29,8 +29,8 @@ export const backupCommands = [
     summary: "back up the service on this machine",
     description:
       "Writes one archive with everything needed to run the service elsewhere: its database as of one moment, its keys " +
-      "and the builds of its agents. The service may be running; calls are not disturbed. Whoever has the archive can read " +
-      "every secret in it.",
+      "and the builds of its agents. The service may be running, and calls are not disturbed. Keep the archive safe: it contains " +
+      "every secret in readable form.",
     arguments: { file: optionalWord({ help: "archive to write (default: vocalhost-<time>.tar.gz)" }) },
     options: operateOptions,
     examples: [
@@ -47,7 +47,7 @@ export const backupCommands = [
     summary: "restore a backup into an empty data folder",
     description:
       "Unpacks a backup into a data folder without data, or into an empty database if VOCALHOST_DATABASE_URL is set. " +
-      "Nothing is ever overwritten. Calls that were running at the time of the backup end; everything else is as it was.",
+      "Restoring never overwrites data. Calls that ran at the time of the backup are ended; everything else is as it was.",
     arguments: { file: word({ help: "archive that vocalhost backup wrote" }) },
     options: operateOptions,
     examples: [
@@ -63,7 +63,7 @@ export const backupCommands = [
     summary: "move from SQLite to Postgres",
     description:
       "Copies the SQLite file of the data folder into the empty database that VOCALHOST_DATABASE_URL names. Stop the service " +
-      "first. All rows arrive, or none.",
+      "first. It copies all rows or none.",
     options: operateOptions,
     examples: [
       {
@@ -77,9 +77,9 @@ export const backupCommands = [
     name: "master-keys rotate",
     summary: "seal all secrets with a new master key",
     description:
-      "Puts a new key before the old one in the file master-keys of the data folder, seals every secret with it, and says when the " +
-      "old key may go. A running service must read the new key first: the command says so, and goes on when it is run again. " +
-      "With VOCALHOST_MASTER_KEYS put the new key first in that setting yourself.",
+      "Adds a new key before the old one to the file master-keys of the data folder, seals every secret with it, and says when " +
+      "you may remove the old key. A running service must read the new key first: restart it and run the command again. " +
+      "If you set VOCALHOST_MASTER_KEYS, put the new key first there yourself.",
     options: operateOptions,
     examples: [
       {
@@ -93,8 +93,8 @@ export const backupCommands = [
     name: "store compact",
     summary: "shrink the SQLite file",
     description:
-      "Rewrites the SQLite file of the data folder without the space that deleted rows left. Stop the service first. New files " +
-      "shrink by themselves; this is for those that earlier releases made.",
+      "Rewrites the SQLite file of the data folder without the space of deleted rows. Stop the service first. Only files " +
+      "from earlier releases need it: newer ones shrink by themselves.",
     options: operateOptions,
     examples: [
       { line: "vocalhost store compact --data-dir /var/lib/vocalhost", about: "while it is stopped" },
@@ -108,8 +108,8 @@ export const networkPolicyCommands = [
     name: "network-policy show",
     summary: "print the rules around bots in containers",
     description:
-      "Bots in containers are to reach the internet, but neither this machine, nor private networks, nor each other. Prints " +
-      "the nftables rules that see to it, for the network that the service's bots are in. Changes nothing.",
+      "Prints the nftables rules for the network of the service's bots. With them, bots in containers reach the internet, " +
+      "but not this machine, private networks or each other. Changes nothing.",
     options: operateOptions,
     examples: [
       {
@@ -124,8 +124,8 @@ export const networkPolicyCommands = [
     name: "network-policy up",
     summary: "keep bots in containers from this machine",
     description:
-      "Loads the rules that network-policy show prints, in a table of their own, and has the kernel apply them between bots of one " +
-      "bridge too. Needs root and nft. A service that runs as root does it by itself. Calls are not disturbed.",
+      "Loads the rules that network-policy show prints into their own table, and makes the kernel apply them between bots on " +
+      "one bridge too. Needs root and nft. A service that runs as root does this itself. Calls are not disturbed.",
     options: operateOptions,
     examples: [
       {
@@ -139,7 +139,7 @@ export const networkPolicyCommands = [
     name: "network-policy down",
     summary: "remove those rules",
     description:
-      "Removes the table. A service that runs as root raises it again within 30 seconds, unless VOCALHOST_CONTAINER_NETWORK_POLICY=off.",
+      "Removes the table. A service that runs as root loads it again within 30 seconds, unless VOCALHOST_CONTAINER_NETWORK_POLICY=off.",
     options: operateOptions,
     examples: [
       { line: "sudo vocalhost network-policy down", about: "bots then reach this machine and each other" },

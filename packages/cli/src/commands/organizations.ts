@@ -16,24 +16,25 @@ const create = defineCommand({
   name: "organizations create",
   summary: "create another organisation",
   description:
-    "Creates an organisation with agents, keys, secrets, members and a bill of its own; you become its owner. " +
-    "Owners of the service's first organisation may do this, signed in as themselves.",
+    "Creates an organisation with its own agents, keys, secrets, members and bill. You become its owner. " +
+    "Only owners of the service's first organisation may do this, and only with a personal sign-in.",
   arguments: { name: word({ help: "its name: 2 to 54 lower-case letters, digits and hyphens" }) },
   options: {
-    title: text({ takes: "title", short: "t", help: "what people read (default: the name)" }),
+    title: text({ takes: "title", short: "t", help: "display name (default: the name)" }),
     ...serviceOptions,
   },
   examples: [
     { line: 'vocalhost organizations create acme --title "Acme Ltd"', about: "another one" },
-    { line: "vocalhost deploy --organization acme", about: "and something in it" },
+    { line: "vocalhost deploy --organization acme", about: "deploy to it" },
   ],
   load: async () => (await import("../organizations/organizations.ts")).create,
 });
 
 const quotas = defineCommand({
   name: "organizations quotas",
-  summary: "show how much an organisation has and may have",
-  description: "Shows agents, instances, builds and disk of your organisation beside their limits.",
+  summary: "show an organisation's use and quotas",
+  description:
+    "Shows the agents, instances, builds and disk space your organisation uses, with the limit of each.",
   options: serviceOptions,
   examples: [{ line: "vocalhost organizations quotas --organization acme", about: "of one of several" }],
   load: async () => (await import("../organizations/organizations.ts")).quotas,

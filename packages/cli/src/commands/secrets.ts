@@ -6,7 +6,7 @@ const set = word({ help: "name of the set" });
 const region = text({
   takes: "code",
   short: "r",
-  help: "where a new set is kept (default: your organisation's region)",
+  help: "region of a new set (default: your organisation's region)",
 });
 
 const list = defineCommand({
@@ -31,8 +31,8 @@ const put = defineCommand({
   name: "secrets set",
   summary: "store secrets in a set",
   description:
-    "Stores secrets in a set, all or none; other keys of the set stay. A bot reads each as an environment " +
-    "variable. Command-line arguments end up in your shell's history: prefer --file, or --file - for standard input.",
+    "Stores secrets in a set, all or none. Other keys of the set stay. The bot reads each secret as an environment " +
+    "variable. Arguments end up in your shell's history: prefer --file, or --file - for standard input.",
   arguments: { set, pairs: words({ shown: "KEY=VALUE", help: "secrets" }) },
   options: {
     file: text({ takes: "path", short: "f", help: "a file of KEY=VALUE lines; - is standard input" }),

@@ -6,7 +6,7 @@ export interface CommandNode {
   summary: string;
   commands: CommandNode[];
   options: OptionNode[];
-  /** What its first word may be, if that is a closed list. */
+  /** The values of its first argument, if they are a closed list. */
   values: string[];
   /** Whether it takes words at all; shells then offer files. */
   takesWords: boolean;

@@ -4,10 +4,10 @@ import { dirname, join } from "node:path";
 import { z } from "zod";
 import { Problem } from "../problem.ts";
 
-/** What signing in leaves on this machine. */
+/** Credentials that signing in stores on this machine. */
 export const StoredCredentials = z.object({
   apiUrl: z.url({ protocol: /^https?$/ }),
-  /** What requests carry as bearer: a private key, or a token from signing in. */
+  /** The bearer token of requests: a private key, or a token from signing in. */
   token: z.string().min(1),
   organization: z.string().optional(),
   /** The public key `agent start` uses. */
@@ -18,9 +18,9 @@ export type StoredCredentials = z.infer<typeof StoredCredentials>;
 /** The file only its owner can read. */
 export interface CredentialsFile {
   readonly path: string;
-  /** Undefined where nobody has signed in. `remark` says so when others could read the file until now. */
+  /** Undefined without a sign-in. `remark` is set if other users could read the file until now. */
   read(): Promise<{ credentials: StoredCredentials; remark?: string } | undefined>;
-  /** Whoever is interrupted leaves the old file or the new one, nothing between. */
+  /** Replaces the file atomically. */
   write(credentials: StoredCredentials): Promise<void>;
   /** Tells whether there was one. */
   remove(): Promise<boolean>;

@@ -41,12 +41,12 @@ export async function findCredentials(
   };
 }
 
-/** For commands that need somebody. */
+/** Throws a `Problem` without a sign-in. */
 export function requireToken(credentials: Credentials): string {
   if (credentials.token !== undefined) return credentials.token;
   throw new Problem("not_signed_in", `You are not signed in to ${credentials.apiUrl}`, {
-    why: "This command needs to know who you are.",
-    fixes: ["Sign in: vocalhost auth login", "In a pipeline set VOCALHOST_API_KEY and VOCALHOST_API_URL."],
+    why: "This command needs an account.",
+    fixes: ["Sign in: vocalhost auth login", "In a pipeline, set VOCALHOST_API_KEY and VOCALHOST_API_URL."],
   });
 }
 

@@ -15,7 +15,7 @@ export interface BuildOptions {
   context: CommandContext;
   /** Told when the service knows the build. */
   onStarted(buildId: string): void;
-  /** Who wants to know how many bytes have gone out. */
+  /** Called with the number of bytes sent so far. */
   watchUpload(onSent: ((sentBytes: number) => void) | undefined): void;
 }
 

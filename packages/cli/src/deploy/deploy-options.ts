@@ -43,11 +43,11 @@ const settingOptions = Object.fromEntries(
 export const deployOptions = {
   buildDir: text({ takes: "folder", short: "d", help: "the bot's folder (default: that of vocalhost.toml)" }),
   dockerfile: text({ takes: "path", help: "Dockerfile in the bot's folder (default: Dockerfile)" }),
-  buildId: text({ takes: "id", short: "b", help: "a build that exists, instead of a new one" }),
+  buildId: text({ takes: "id", short: "b", help: "use this build instead of a new one" }),
   region: text({
     takes: "code",
     short: "r",
-    help: "where it runs; one more region is one more agent of that name",
+    help: "region to run in; each region has its own agent of that name",
   }),
   ...settingOptions,
   force: flag({ short: "f", help: "make a new deployment even if nothing changed; asks nothing" }),
@@ -57,13 +57,13 @@ export const deployOptions = {
     parse: parseDurationMs,
     help: "how long to watch the rollout (default: 10m)",
   }),
-  configFile: text({ takes: "path", help: "another file than vocalhost.toml" }),
+  configFile: text({ takes: "path", help: "project file to use instead of vocalhost.toml" }),
   organization: organizationOption,
 };
 
 export type DeployOptions = OptionValues<typeof deployOptions> & ArgumentValues<typeof deployArguments>;
 
-/** What the flags say, in the service's words. */
+/** The flags as fields of a request to the service. */
 export function toFlagSettings(options: object): UpdateAgent {
   return placeAt(
     Object.values<AgentSetting>(agentSettings).map(({ rest, flag, cleared }) => {

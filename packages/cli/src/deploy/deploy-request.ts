@@ -19,7 +19,7 @@ import { merged, withFlags, type ProjectConfig } from "../project/project-config
 import type { Project } from "../project/read-project.ts";
 import { toFlagSettings, type DeployOptions } from "./deploy-options.ts";
 
-/** What a deployment is asked for. What is left out stays as it is deployed, or gets the service's default. */
+/** The settings of a deployment. A setting that is left out keeps its deployed value, or gets the service's default. */
 export interface DeployRequest {
   agentName: string;
   source: DeploySource;
@@ -102,7 +102,7 @@ export interface Change {
   to: string;
 }
 
-/** What is deployed now, and in words where the new one comes from. */
+/** The deployed settings, and a description of the new source. */
 export interface Deployed {
   record: AgentRecord | undefined;
   /** The new deployment's settings; undefined when none of them changes. */
@@ -110,7 +110,7 @@ export interface Deployed {
   source: string;
 }
 
-/** What would be different, as far as the service tells what is. */
+/** The changes a deployment would make, as far as the service reports the current settings. */
 export function changesOf(request: DeployRequest, deployed: Deployed): Change[] {
   const { record } = deployed;
   const spec = record?.deployment?.manifest.spec;
@@ -136,7 +136,7 @@ function toScaling({ autoScaling }: AgentRecord): SettingValues<"agent"> {
   return { minAgents: autoScaling.minReplicas, maxAgents: autoScaling.maxReplicas };
 }
 
-/** Undefined: nobody says. */
+/** Undefined if it is set nowhere. */
 function inWords({ unit, cleared }: AgentSetting, value: SettingScalar): string | undefined {
   if (value === undefined || (value === null && cleared === undefined)) return undefined;
   if (value === null || value === "") return "none";

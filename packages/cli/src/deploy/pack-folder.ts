@@ -10,7 +10,7 @@ import { createIgnoreRules, type IgnoreRules } from "./ignore-rules.ts";
 /** A bot's folder as it is uploaded: the same files give the same bytes. */
 export interface PackedFolder {
   archive: Uint8Array<ArrayBuffer>;
-  /** What the service calls these files. */
+  /** The service's digest of these files. */
   contextHash: string;
   files: string[];
   unpackedBytes: number;
@@ -83,7 +83,7 @@ async function collect(place: {
   }
 }
 
-/** What a folder says it leaves out. */
+/** Reads a folder's ignore file. */
 export async function ignoreFileLines(root: string): Promise<string[]> {
   const file = [".dockerignore", ".gitignore"].map((name) => join(root, name)).find(existsSync);
   return file === undefined ? [] : (await readFile(file, "utf8")).split("\n");

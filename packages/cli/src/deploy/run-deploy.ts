@@ -53,7 +53,7 @@ export const run = onService<DeployOptions>(async (service, options, context) =>
 
 interface Prepared {
   record: AgentRecord | undefined;
-  /** What is still to be built. */
+  /** The folder that is still to be built. */
   packed: PackedFolder | undefined;
   buildId: string | undefined;
   plan: DeployPlan;
@@ -223,7 +223,7 @@ function sayDone(
   );
 }
 
-/** What the request names must exist, said before anything is built. */
+/** Checks that secrets and builds named by the request exist, before anything is built. */
 async function checkReferences(
   api: ApiClient,
   { settings, agentName }: DeployRequest,
@@ -256,7 +256,7 @@ async function checkRegion(api: ApiClient, region: string): Promise<void> {
   );
 }
 
-/** What a deployment would do. */
+/** Describes a deployment before it is made. */
 interface DeployPlan {
   agent: string;
   isNew: boolean;

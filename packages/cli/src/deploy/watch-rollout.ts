@@ -8,7 +8,7 @@ import { readRollout } from "./rollout.ts";
 interface WatchOptions {
   api: ApiClient;
   agentName: string;
-  /** Of several. */
+  /** Set for an agent in several regions. */
   region?: string | undefined;
   deploymentId: string;
   timeoutMs: number;
@@ -70,7 +70,7 @@ export async function patiently<T>(read: () => Promise<T>, signal: AbortSignal):
     try {
       return await read();
     } catch (error) {
-      const isLost = error instanceof TypeError; // what fetch throws when nobody answers
+      const isLost = error instanceof TypeError; // fetch throws it when there is no answer
       if (!isLost || signal.aborted || performance.now() - startMs > PATIENCE_MS) throw error;
       await sleep(AGAIN_MS, undefined, { signal });
     }

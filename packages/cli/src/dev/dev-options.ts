@@ -1,7 +1,7 @@
 import { list, negatedFlag, number, text, type OptionValues } from "../command-option.ts";
 import { parsePort } from "../config.ts";
 
-/** What `vocalhost dev` itself is told; all other options are the runner's or the bot's. */
+/** The options of `vocalhost dev` itself; all others belong to the runner or the bot. */
 export const devOptions = {
   port: number({
     takes: "port",
@@ -10,7 +10,7 @@ export const devOptions = {
   }),
   host: text({ takes: "address", help: "address to listen on (default: localhost)" }),
   open: negatedFlag({ help: "do not open the page in the browser" }),
-  watch: list({ takes: "path", help: "also restart on changes here: prompts, data, code elsewhere" }),
+  watch: list({ takes: "path", help: "also restart when files here change: prompts, data, other code" }),
 };
 
 export type DevOptions = OptionValues<typeof devOptions>;

@@ -11,7 +11,7 @@ export interface Front extends AsyncDisposable {
   readonly port: number;
   /** Where a browser on this machine finds it. */
   readonly url: string;
-  /** Whose code answers; nobody's until this is set. */
+  /** The versions of the code that answer; none until this is set. */
   serve(generations: Generations): void;
 }
 
@@ -76,7 +76,7 @@ async function answer(generations: Generations | undefined, exchange: Exchange):
   } catch {
     if (response.headersSent) response.destroy();
     else if (request.complete || generations.newest === undefined) answerNotReady(request, response);
-    else answerTooLarge(response); // whoever stops reading in the middle has refused it
+    else answerTooLarge(response); // a server that stops reading in the middle has refused the body
   }
 }
 

@@ -162,7 +162,7 @@ function join(client: Duplex, head: Buffer, { answer, socket, head: first }: Joi
   socket.pipe(client);
 }
 
-// What was said last may still be on its way.
+// The last bytes may still be on their way.
 function finish(stream: Duplex): void {
   if (stream.destroyed) return;
   stream.end();

@@ -30,7 +30,7 @@ export async function run(options: DevOptions, context: CommandContext): Promise
     generations.killAll();
     rmSync(folder, { recursive: true, force: true });
   };
-  process.once("exit", endAtOnce); // a second Ctrl-C waits for nobody
+  process.once("exit", endAtOnce); // a second Ctrl-C does not wait
   stack.defer(() => void process.off("exit", endAtOnce));
   let isFirst = true;
   const generations: Generations = stack.use(
@@ -171,7 +171,7 @@ function socketPath(folder: string, number: number): string {
     : join(folder, `${number}.sock`);
 }
 
-/** What single keys do while a command runs on a terminal. */
+/** Keys that work while a command runs on a terminal. */
 function listenToKeys(actions: Readonly<Record<string, () => void>>): Disposable {
   const { stdin } = process;
   if (!stdin.isTTY) return { [Symbol.dispose]: () => undefined };
@@ -195,7 +195,7 @@ const CTRL_C = "\u0003"; // in raw mode the terminal sends it as a key
 
 interface FoundBot {
   file: string;
-  /** What is left of the command line; the bot's process gets it. */
+  /** The rest of the command line, for the bot's process. */
   flags: string[];
 }
 

@@ -4,7 +4,7 @@ import { Problem } from "../problem.ts";
 import type { LiveSession } from "./generation.ts";
 import type { GenerationEvent } from "./generations.ts";
 
-/** What `vocalhost dev` shows: events as JSON lines, plain lines, or lines above a list of live sessions. */
+/** The output of `vocalhost dev`: JSON lines, plain lines, or lines above a list of live sessions. */
 export interface Screen extends Disposable {
   line(line: string, generation: number): void;
   event(event: GenerationEvent): void;

@@ -51,7 +51,7 @@ export async function watchFiles({
   };
 }
 
-/** What a bot is made of. Other files may be what it writes. */
+/** Extensions of source files. The bot itself may write others. */
 export function isCode(path: string): boolean {
   const name = basename(path);
   return /\.(?:[cm]?[jt]sx?|json)$/.test(name) || name === ".env";

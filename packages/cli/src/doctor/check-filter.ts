@@ -3,7 +3,7 @@ import type { CallableService } from "../service/callable-service.ts";
 import { placeFilterCall, type FilterCall } from "./filter-call.ts";
 import { failed, ok, skipped, warning, type Hop } from "./hop.ts";
 
-/** Whether voice isolation keeps somebody in the background from interrupting an agent. Deploys nothing. */
+/** Checks that voice isolation keeps a talker in the background from interrupting an agent. Deploys nothing. */
 export async function checkFilter(
   service: CallableService,
   agent: string,

@@ -133,7 +133,7 @@ export async function checkDatabase(options: OperateOptions, signal: AbortSignal
   }
 }
 
-/** What the service's own program says of its data folder; `space` is null where there is none. */
+/** The answer of the service's own program about its data folder; `space` is null if there is none. */
 interface DiskFigures {
   dataFolder: string;
   space: { freeBytes: number; totalBytes: number } | null;

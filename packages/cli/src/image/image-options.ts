@@ -13,7 +13,7 @@ const shared = {
   platform: optionalChoice({
     values: ["linux/amd64", "linux/arm64"],
     takes: "platform",
-    help: "what it runs on (default: this machine's processor)",
+    help: "platform it runs on (default: this machine's)",
   }),
   images: text({ takes: "folder", help: "where images are kept (default: ~/.cache/vocalhost/images)" }),
 };
@@ -26,7 +26,7 @@ export const buildOptions = {
   name: text({
     takes: "name",
     short: "n",
-    help: "what to call it, registry/name:tag (default: the image or the agent_name of vocalhost.toml)",
+    help: "name of the image, registry/name:tag (default: image or agent_name in vocalhost.toml)",
   }),
   ...shared,
   bot: text({ takes: "file", help: "the bot's file, if it is not bot.ts, bot.js or bot.mjs" }),
@@ -34,30 +34,30 @@ export const buildOptions = {
   format: choice({
     values: ["docker", "oci"],
     default: "docker",
-    help: "of the archive: docker for docker load and podman load, oci for podman, skopeo and containerd",
+    help: "archive format: docker for docker load and podman load, oci for podman, skopeo and containerd",
   }),
   base: flag({ help: "make the base image instead of a bot's" }),
   packages: text({
     takes: "folder",
-    help: "make the base of the packages in this folder, packed by npm pack, instead of those of the npm registry",
+    help: "make the base from the npm pack archives in this folder instead of the npm registry",
   }),
-  fresh: flag({ help: "make the base again even if it is there, with the newest packages of Debian" }),
+  fresh: flag({ help: "make the base again with the newest Debian packages" }),
 };
 
-export const nameArgument = { name: word({ help: "name of the image, as image build was told" }) };
+export const nameArgument = { name: word({ help: "name of the image, as given to image build" }) };
 
 export const pushOptions = {
   ...shared,
   authFile: text({
     takes: "file",
-    help: "what docker login wrote (default: REGISTRY_AUTH_FILE, or theirs and podman's own)",
+    help: "file with the registry login (default: REGISTRY_AUTH_FILE, or the files of docker login and podman login)",
   }),
   plain: flag({ help: "speak to the registry without TLS" }),
 };
 
 export const loadOptions = {
   ...shared,
-  socket: text({ takes: "path", help: "of the engine (default: DOCKER_HOST, or the usual ones)" }),
+  socket: text({ takes: "path", help: "socket of the engine (default: DOCKER_HOST, or the usual places)" }),
 };
 
 export type BuildOptions = OptionValues<typeof buildOptions> & ArgumentValues<typeof buildArguments>;

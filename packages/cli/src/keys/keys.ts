@@ -150,7 +150,7 @@ export const revoke = onService<RevokeOptions>(async (service, options, context)
   return exitCodes.ok;
 });
 
-/** Enough of a key to tell it from others; a table would cut a whole one in the middle. */
+/** Shortens a key for tables; the rest still tells it from others. */
 function maskedKey(key: string): string {
   return key.includes("…") ? key : `${key.slice(0, 3)}…${key.slice(-4)}`;
 }

@@ -55,7 +55,7 @@ export async function down(options: OperateOptions, context: CommandContext): Pr
   return 0;
 }
 
-/** What the service's own program says of network policies; there is none where bots are no containers. */
+/** The answer of the service's own program about network policies; bots outside containers have none. */
 export interface NetworkPoliciesFacts {
   /** Regions whose bots are in different networks have one each. */
   networkPolicies: NetworkPolicyFacts[];

@@ -135,11 +135,11 @@ function toText(rotated: Rotated): string {
 interface Operation {
   words: string[];
   options: OperateOptions;
-  /** What is going on, for people. */
+  /** Shown while the operation runs. */
   title: string;
 }
 
-/** Runs the service's own program for it, with its progress shown, and gives its last word. */
+/** Runs the service's own program, shows its progress, and returns its result. */
 export async function runOperation<Done>(
   operation: Operation,
   { ui, signal }: CommandContext,

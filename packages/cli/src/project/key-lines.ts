@@ -111,7 +111,7 @@ function unquoted(part: string): string {
   if (part.startsWith("'")) return part.slice(1, -1);
   if (!part.startsWith('"')) return part;
   try {
-    return JSON.parse(part) as string; // the same escapes, but for a few nobody writes
+    return JSON.parse(part) as string; // the same escapes, except for a few rare ones
   } catch {
     return part.slice(1, -1);
   }

@@ -1,7 +1,7 @@
 import { AgentName, ImageReference, tomlSettings } from "@vocalhost/protocol";
 import { z } from "zod";
 
-/** What `vocalhost.toml` can say. Everything may be left out: what is absent stays as it is deployed. */
+/** The schema of `vocalhost.toml`. A setting that is left out keeps its deployed value. */
 export const ProjectConfig = z.strictObject({
   agent_name: AgentName.optional(),
   image: ImageReference.optional(),
@@ -31,12 +31,12 @@ function keysOf(table: z.ZodObject, path: string): Record<string, string[]> {
   return keys;
 }
 
-/** What a command line adds; a flag wins over the file, one that was not given changes nothing. */
+/** Merges flags over the project file; flags that were not given change nothing. */
 export function withFlags(config: ProjectConfig, flags: ProjectConfig): ProjectConfig {
   return merged(config, flags);
 }
 
-/** Tables are merged key by key; what is undefined changes nothing. */
+/** Merges tables key by key; undefined values change nothing. */
 export function merged(base: object, over: object): object {
   const result: Record<string, unknown> = { ...base };
   for (const [key, value] of Object.entries(over)) {

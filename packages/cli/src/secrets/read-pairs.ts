@@ -32,7 +32,7 @@ function parseLines(text: string, file: string): SecretPair[] {
   });
 }
 
-// What stands behind the first `=` may be a secret, so no message shows it.
+// The text behind the first `=` may be a secret, so no message shows it.
 function parsePair(text: string, place: string): SecretPair {
   const cut = text.indexOf("=");
   const secretKey = text.slice(0, Math.max(0, cut)).trim();

@@ -2,12 +2,12 @@ import { ApiError } from "@vocalhost/protocol";
 import { unreachable } from "../connection-problem.ts";
 import { Problem } from "../problem.ts";
 
-/** Who was asked. */
+/** The service that was asked. */
 interface Asked {
   apiUrl: string;
 }
 
-/** What the service refuses becomes a `Problem`; `about` says what does not exist when it says so. */
+/** Turns the service's refusals into a `Problem`; `about` names the thing that does not exist. */
 export async function explained<T>(
   { apiUrl }: Asked,
   work: Promise<T>,
@@ -38,16 +38,16 @@ export function isMissing(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404;
 }
 
-/** What a command asked for, so that "not found" can say what. */
+/** The subject of a request, for "not found". */
 interface Asked {
   apiUrl: string;
   /** `the agent 'my-agent'` */
   subject?: string | undefined;
-  /** What to do when that does not exist. */
+  /** Fixes to show if it does not exist. */
   missing?: string[];
 }
 
-/** The service refused, or cannot be reached: in the words of this program. Anything else is not ours to explain. */
+/** Explains a refusal or a failed connection. Other errors are returned as they are. */
 function serviceProblem(error: unknown, asked: Asked): unknown {
   if (error instanceof ApiError) return refusal(error, asked);
   const isFetch = error instanceof TypeError && error.message === "fetch failed";
@@ -114,7 +114,7 @@ function refusal(error: ApiError, { apiUrl, subject, missing = [] }: Asked): Pro
     });
   if (code === "UNEXPECTED_ANSWER" || code === String(status))
     return new Problem("unexpected_answer", error.message, {
-      why: `What answers at ${apiUrl} does not respond as this version of vocalhost expects.`,
+      why: `The server at ${apiUrl} does not answer as this version of vocalhost expects.`,
       fixes: [
         "Is this the address of the API? It ends in /v1.",
         "Are vocalhost and the service the same version?",

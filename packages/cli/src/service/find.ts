@@ -33,7 +33,7 @@ const SHOWN_MAX = 3;
 
 const NEWEST = 1000; // as many as the service lists at once
 
-/** A session of an agent by its id or the beginning of it; a beginning stands for one of the newest only. */
+/** Finds a session by its id or the start of it. The start is looked up among the newest sessions only. */
 export async function findSession(service: Service, agentName: string, given: string): Promise<string> {
   return findId(given, {
     what: "session",
@@ -74,7 +74,7 @@ export async function findAgentName(given: string | undefined): Promise<string> 
   );
 }
 
-/** Of an agent in several regions none is changed by chance. */
+/** Throws if the agent is in several regions and none was named, so that no other agent is changed by accident. */
 export function requireRegion(
   { regions = [] }: AgentRecord,
   { agent, region }: { agent: string; region: string | null | undefined },

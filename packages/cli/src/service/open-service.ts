@@ -8,7 +8,7 @@ import { version } from "../version.ts";
 import { explained, toBaseUrl } from "./explain.ts";
 import type { ServiceOptions } from "./service-options.ts";
 
-/** The service a command asks, as somebody. */
+/** The service a command talks to, with its credentials. */
 export interface Service {
   api: ApiClient;
   /** Ends in `/v1`. */
@@ -16,23 +16,23 @@ export interface Service {
   /** Undefined with a key, which belongs to one. */
   organization: string | undefined;
   credentials: Credentials;
-  /** Who is told how many bytes of an upload have gone out. */
+  /** Sets the callback for the number of bytes sent of an upload. */
   watchUpload(onSent: ((sentBytes: number) => void) | undefined): void;
 }
 
-/** Keys belong to an organisation, tokens to a person. */
+/** Whether the token is a private key. Keys belong to an organisation, other tokens to a person. */
 export function isKey(token: string): boolean {
   return token.startsWith("sk_");
 }
 
-/** Where credentials are kept, and which are used. */
+/** Reads the credentials in use, and the file that stores them. */
 export async function readCredentials(): Promise<{ file: CredentialsFile; credentials: Credentials }> {
   const variables = readServiceVariables();
   const file = credentialsFile(variables.configFolder);
   return { file, credentials: await findCredentials(variables, file) };
 }
 
-/** Signed in, or a `Problem`. */
+/** Opens the service with the stored credentials, or throws a `Problem`. */
 export async function openService(options: ServiceOptions, { ui, signal }: CommandContext): Promise<Service> {
   const { credentials } = await readCredentials();
   if (credentials.remark !== undefined) ui.note(credentials.remark);
@@ -56,7 +56,7 @@ export async function openService(options: ServiceOptions, { ui, signal }: Comma
   };
 }
 
-/** For starting sessions, with the public key that was given or is the default one. */
+/** Opens the service for starting sessions, with the given public key or the default one. */
 export async function openPublicService(
   key: string | undefined,
   { ui, signal }: CommandContext,
@@ -66,8 +66,8 @@ export async function openPublicService(
   const token = key ?? credentials.publicKey;
   if (token === undefined)
     throw new Problem("no_public_key", "There is no public key to start sessions with", {
-      why: "Sessions are started with a public key, which may appear in web pages and can do nothing else.",
-      fixes: ["Create and keep one: vocalhost keys create --default", "Or give one with --api-key pk_…"],
+      why: "Sessions are started with a public key, which may appear in web pages and can only do that.",
+      fixes: ["Create one: vocalhost keys create --default", "Or give one with --api-key pk_…"],
     });
   const apiUrl = toBaseUrl(credentials.apiUrl);
   const fetch = createServiceFetch({ signal });
@@ -91,7 +91,7 @@ async function firstOrganization(options: {
 
 type Body<Options> = (service: Service, options: Options, context: CommandContext) => Promise<number>;
 
-/** A command that asks the service: signed in, and with its refusals explained. */
+/** Wraps a command that talks to the service: it needs a sign-in, and its refusals are explained. */
 export function onService<Options extends ServiceOptions>(
   body: Body<Options>,
 ): (options: Options, context: CommandContext) => Promise<number> {
@@ -99,13 +99,13 @@ export function onService<Options extends ServiceOptions>(
     const service = await openService(options, context);
     return whereItStands(
       context,
-      () => "This was only a query; nothing was changed.",
+      () => "Nothing was changed.",
       () => explained(service, body(service, options, context)),
     );
   };
 }
 
-/** Runs something long; at Ctrl-C says what has been done and what has not. */
+/** Runs `work`; after Ctrl-C it reports which steps are done. */
 export async function whereItStands(
   { ui, signal }: Pick<CommandContext, "ui" | "signal">,
   standing: () => string,
@@ -121,7 +121,7 @@ export async function whereItStands(
 }
 
 interface ServiceFetchOptions {
-  /** Ends reads. What changes something is let finish, so that it is known whether it did. */
+  /** Aborts reads. Requests that change something are allowed to finish, so that their outcome is known. */
   signal: AbortSignal;
   /** Bytes of an upload that have gone out. */
   onUpload?: (sentBytes: number) => void;
@@ -131,7 +131,7 @@ const READ_MS = 30_000;
 const CHANGE_MS = 60_000;
 const UPLOAD_MS = 15 * 60_000; // how long an upload's address lives
 
-/** As commands ask the service: with a name, a deadline, and an eye on Ctrl-C. */
+/** A fetch with a user agent, a deadline and the abort signal of Ctrl-C. */
 export function createServiceFetch({ signal, onUpload }: ServiceFetchOptions): typeof fetch {
   return async (input, init = {}) => {
     const headers = new Headers(init.headers);

@@ -11,7 +11,7 @@ export const configFileOption = text({
   help: "project file to use instead of vocalhost.toml",
 });
 
-/** What every command that asks the service takes. */
+/** The options of every command that talks to the service. */
 export const serviceOptions = { organization: organizationOption };
 
 export interface ServiceOptions {

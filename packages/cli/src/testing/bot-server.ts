@@ -24,7 +24,7 @@ export interface BotServerOptions {
   xml?: (host: string) => string;
   /** HTTP status instead of a socket. */
   refuseWith?: number;
-  /** What the bot does with a message. @default repeats media */
+  /** How the bot reacts to a message. @default repeats media */
   onMessage?: (socket: WebSocket, message: Message) => void;
 }
 

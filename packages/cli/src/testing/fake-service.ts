@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { listenOnLoopback } from "../../../../testing/loopback-server.ts";
 
-/** What is answered to `METHOD /path`: JSON, an error, or nothing ever. */
+/** Answers by `METHOD /path`: JSON, an error, or no answer at all. */
 export type FakeAnswer = { status?: number; body: unknown } | "never";
 
 /** As much of a service as a test needs, on a free port. */

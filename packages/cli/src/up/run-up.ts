@@ -93,7 +93,7 @@ function readOutput(
       );
   }
 
-  /** What the service says before it gives up becomes the problem that is shown. */
+  /** The service's last error lines become the problem that is shown. */
   function onError(line: string): void {
     if (line.startsWith("{")) return onLine(line);
     if (apiUrl === undefined) spoken.push(line.trim());
@@ -105,7 +105,7 @@ function readOutput(
   return { lastWords: () => spoken.find((line) => line !== "") };
 }
 
-/** Whoever starts the service for the first time can deploy to it at once, unless they use another one. */
+/** Signs in to the service after its first start, unless another service is in use. */
 async function signIn(keysFile: string, apiUrl: string, context: CommandContext): Promise<void> {
   const { privateKey, publicKey } = JSON.parse(await readFile(keysFile, "utf8")) as Record<string, string>;
   const file = credentialsFile(readServiceVariables().configFolder);

@@ -11,7 +11,7 @@ export const upOptions = {
   host: text({ takes: "name", help: "address to listen on (default: localhost)" }),
   dataDir: text({
     takes: "folder",
-    help: "data folder (default: .vocalhost if there is one here, else one of your own)",
+    help: "data folder (default: .vocalhost here if it exists, else ~/.local/share/vocalhost)",
   }),
   publicUrl: text({ takes: "url", help: "address callers reach it by (default: http://localhost:7870)" }),
   settings: text({ takes: "file", help: "file of settings, one NAME=value per line" }),

@@ -7,11 +7,11 @@ export interface Signer {
   webhookHeaders(request: Omit<RequestToSign, "method">): Promise<Record<string, string>>;
   /** Headers of the WebSocket upgrade; `url` is the `wss://` address the carrier was given. */
   upgradeHeaders(url: string): Promise<Record<string, string>>;
-  /** Nobody gave a secret, so that a bot which does look will refuse. */
+  /** No secret was given, so a bot that checks signatures will refuse. */
   readonly isThrowaway: boolean;
   /** Environment variable the secret is read from; undefined where nothing is signed. */
   readonly variable: string | undefined;
-  /** What the bot must know to accept the signature. */
+  /** The name of the bot's setting that accepts the signature. */
   readonly counterpart: string;
 }
 

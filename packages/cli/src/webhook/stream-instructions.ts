@@ -2,12 +2,12 @@ import { AnswerError, simulatedCarriers, type AnswerElement, type CarrierChoice 
 import { SaxesParser } from "saxes";
 import { Problem } from "../problem.ts";
 
-/** What a webhook told the carrier to do with the call. */
+/** The webhook's instruction to the carrier. */
 export interface StreamInstructions {
   url: string;
   parameters: Record<string, string>;
   carrier: CarrierChoice;
-  /** What a person should know: odd, but not wrong enough to stop. */
+  /** Remarks for the developer: oddities that do not stop the call. */
   remarks: string[];
 }
 

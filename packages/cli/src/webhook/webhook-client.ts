@@ -18,7 +18,7 @@ export interface WebhookOptions {
   /** As planned; the answer may choose otherwise. */
   carrier: CarrierChoice;
   url: string;
-  /** What the carrier knows the webhook by; the signature is made for it. @default url */
+  /** The webhook's address as the carrier knows it; the signature covers it. @default url */
   publicUrl?: string | undefined;
   details: CallDetails;
   signer: Signer;

@@ -15,7 +15,7 @@ import { askCarrier, refusalOf, type CarrierAnswer, type CarrierRequest } from "
 const E164 = /^\+[1-9]\d{5,14}$/;
 const SIP = /^sips?:[\w.+-]{1,64}@[A-Za-z0-9.-]{1,128}$/;
 
-/** Whom a carrier can call: a number with its country code, or a SIP address. */
+/** A callee: a number with its country code, or a SIP address. */
 export const Callee = z.string().refine((text) => E164.test(text) || SIP.test(text), {
   error: "must be a phone number such as +15550100200, or a SIP address such as sip:desk@example.com",
 });
@@ -37,7 +37,7 @@ export const Dialout = z.strictObject({
 });
 export type Dialout = z.infer<typeof Dialout>;
 
-/** Answer of a start that called somebody: the session waits until they answer. */
+/** Answer of a start that placed a call: the session waits until the callee answers. */
 export const Dialled = z.object({
   sessionId: z.uuid(),
   /** The carrier's name of the call, where it gives one at once. */
@@ -46,7 +46,7 @@ export const Dialled = z.object({
 });
 export type Dialled = z.infer<typeof Dialled>;
 
-/** What a call that is placed needs beside who is called. */
+/** The settings of an outgoing call besides the callee. */
 export interface DialOrder extends Dialout {
   /** Where the carrier streams the call to. */
   streamUrl: string;
@@ -54,7 +54,7 @@ export interface DialOrder extends Dialout {
   answerUrl: string;
 }
 
-/** Has a carrier call somebody. Throws what whoever asked for it is told. */
+/** Places a call through a carrier. Throws the error that the client gets. */
 export async function placeCall(
   carrier: CarrierName,
   accounts: CarrierAccounts,

@@ -6,7 +6,7 @@ import { restSettings } from "../rest/setting-values.ts";
 export const foreignSettings = {
   /** Same as `vendorViva`. */
   krispViva: restSettings.vendorViva,
-  /** What the image was built for; instances run on whatever machine their region has. */
+  /** The platform the image was built for. Instances run on the machines of their region. */
   architecture: z.enum(["arm64", "amd64"]).nullish(),
 };
 
@@ -15,7 +15,7 @@ type VoiceSettings = ForeignSettings["krispViva"];
 
 export interface Translated<Body> {
   body: Omit<Body, keyof ForeignSettings>;
-  /** What was asked for and means nothing here. */
+  /** Settings of the request that have no meaning here. */
   warning: string | undefined;
 }
 
@@ -32,12 +32,12 @@ export function translateSettings<Body extends ForeignSettings & { vendorViva?: 
   };
 }
 
-/** What a record says beside our own words. */
+/** Fields that other tools expect in an agent's record. */
 export function foreignRecord({ vendorViva }: { vendorViva: RecordedVoice }): { krispViva: RecordedVoice } {
   return { krispViva: vendorViva };
 }
 
-/** What a manifest says beside our own words. */
+/** Fields that other tools expect in a manifest. */
 export function foreignManifest({ nodeType }: { nodeType: "arm" }): { dailyNodeType: "arm" } {
   return { dailyNodeType: nodeType };
 }

@@ -20,7 +20,7 @@ const FOREIGN_CODES: Partial<Record<ErrorCode, string>> = {
   INTERNAL_SERVER_ERROR: "500",
 };
 
-/** What other tools call an error of ours; undefined where they have no name for it. */
+/** The code other tools use for one of our errors; undefined if they have none. */
 export function foreignCodeOf(code: ErrorCode): string | undefined {
   return FOREIGN_CODES[code];
 }
@@ -45,7 +45,7 @@ export function withOurVariables(
 /** Parameters of a phone stream that name the agent, ours first; the value is `{agent}.{organization}`. */
 const SERVICE_HOST_PARAMETERS = ["_serviceHost", "_pipecatCloudServiceHost"] as const;
 
-/** Who a call is for, as its stream's own parameters say. */
+/** Reads the callee from the parameters of a stream. */
 export function serviceHostIn(parameters: Readonly<Record<string, unknown>>): string | undefined {
   const values = SERVICE_HOST_PARAMETERS.map((name) => parameters[name]);
   return values.find((value): value is string => typeof value === "string" && value !== "");

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { AgentProfile } from "./agent-settings.ts";
 import { operations } from "./operation.ts";
 
-/** What an instance may be given; none can be added. */
+/** The CPU and memory profiles of instances. The list is fixed. */
 export const AgentProfileList = z.object({
   agentProfiles: z.array(
     z.object({

@@ -71,7 +71,7 @@ export const agentSettings = {
       name: "secrets",
       takes: "set",
       short: "s",
-      help: 'secret set of the bot\'s environment; "" takes it away',
+      help: 'secret set for the bot\'s environment; "" removes it',
     },
     name: "secret set",
     label: "Secret set",
@@ -159,7 +159,7 @@ export const agentSettings = {
     default: "token",
     rest: ["websocketAuth"],
     toml: ["websocket_auth"],
-    flag: { name: "websocketAuth", help: "whether sockets need a token" },
+    flag: { name: "websocketAuth", help: "whether WebSockets need a token" },
     name: "websocket auth",
     label: "WebSocket connections",
     field: {
@@ -180,7 +180,7 @@ export const agentSettings = {
     flag: {
       name: "minAgents",
       takes: "count",
-      help: "instances kept ready; 0 starts one when a call comes in",
+      help: "instances kept ready; with 0 the first call starts one",
     },
     name: "min agents",
     label: "Instances kept warm",
@@ -196,7 +196,7 @@ export const agentSettings = {
     default: agentLimits.agents,
     rest: ["autoScaling", "maxAgents"],
     toml: ["scaling", "max_agents"],
-    flag: { name: "maxAgents", takes: "count", help: "instances at most" },
+    flag: { name: "maxAgents", takes: "count", help: "maximum number of instances" },
     name: "max agents",
     label: "Instances at most",
     field: {

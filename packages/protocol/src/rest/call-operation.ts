@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { request, stream, type ApiClientOptions, type Query } from "../api-request.ts";
 import { pathNames, scopedPath, type EventsAnswer, type Operation, type Operations } from "./operation.ts";
 
-/** What a method is given: the variable parts of the path in their order, then the body, then the query. */
+/** Arguments of a method: the variable parts of the path in their order, then the body, then the query. */
 export type Arguments<O extends Operation> = [
   ...PathArguments<O["path"]>,
   ...BodyArgument<O>,

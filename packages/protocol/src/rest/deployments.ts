@@ -12,7 +12,7 @@ export const Manifest = z.object({
     dailyNodeType: z.literal("arm").optional(),
     /** Empty when deployed from a build, which `buildId` names. */
     image: z.string(),
-    /** What the image's tag meant when it was deployed. Absent until that is known. */
+    /** The digest behind the image's tag when it was deployed. Absent until that is known. */
     imageDigest: z.string().optional(),
     buildId: z.uuid().optional(),
     autoScaling: z.object({ minReplicas: z.number().int(), maxReplicas: z.number().int() }),
@@ -37,7 +37,7 @@ export const Deployment = z.object({
 });
 export type Deployment = z.infer<typeof Deployment>;
 
-/** What a deployment was made with; scaling belongs to the agent and is not among it. */
+/** The settings of a deployment. Scaling belongs to the agent and is not among them. */
 export const DeploymentSettings = z.object({
   image: z.string(),
   /** Null until it is known, and for builds. */

@@ -59,11 +59,11 @@ export const logOperations = operations("Logs", {
   },
 });
 
-/** What can change in an organisation without anybody asking for it. */
+/** Things in an organisation that change without a request of the reader. */
 export const ChangeKind = z.enum(["agents", "deployments", "instances", "sessions", "builds"]);
 export type ChangeKind = z.infer<typeof ChangeKind>;
 
-/** What is different since the event before; the first event and signs of life name nothing. */
+/** The changes since the previous event. The first event and heartbeats name none. */
 export const ChangeEvent = z.object({ changed: z.array(ChangeKind) });
 export type ChangeEvent = z.infer<typeof ChangeEvent>;
 

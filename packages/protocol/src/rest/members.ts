@@ -14,7 +14,7 @@ export const Member = z.object({
 });
 export type Member = z.infer<typeof Member>;
 
-/** Its link was shown once, to whoever made it. */
+/** Its link was shown once, to the member who made it. */
 export const MemberInvitation = z.object({ id: z.string(), email: z.string(), role: Role, expiresAt: Time });
 export type MemberInvitation = z.infer<typeof MemberInvitation>;
 
@@ -24,7 +24,7 @@ export type MemberList = z.infer<typeof MemberList>;
 export const InviteMember = z.object({ email: z.string().min(3).max(254), role: Role });
 export type InviteMember = z.infer<typeof InviteMember>;
 
-/** `link` is shown this once; whoever opens it with that address becomes a member. */
+/** `link` is shown only in this answer. The person who opens it with that address becomes a member. */
 export const MemberInvited = z.object({ id: z.string(), link: z.string(), expiresAt: Time });
 export type MemberInvited = z.infer<typeof MemberInvited>;
 

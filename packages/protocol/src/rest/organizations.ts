@@ -19,7 +19,7 @@ export const CreateOrganization = z.object({
   name: z
     .string()
     .regex(/^[a-z0-9]([-a-z0-9]{0,52}[a-z0-9])$/, "Must be 2 to 54 lower-case letters, digits and hyphens"),
-  /** What people read. @default the name */
+  /** The display name. @default the name */
   verboseName: z.string().trim().min(1).max(100).optional(),
 });
 export type CreateOrganization = z.infer<typeof CreateOrganization>;
@@ -29,18 +29,18 @@ export type OrganizationCreated = z.infer<typeof OrganizationCreated>;
 
 const Quota = z.object({ used: z.number().int(), limit: z.number().int() });
 
-/** What the organisation has of what it may have. */
+/** The organisation's use of its quotas. */
 export const QuotaList = z.object({
   agents: Quota,
   instances: Quota,
   /** Waiting or running. */
   builds: Quota,
-  /** Of uploads and builds. */
+  /** Disk space of uploads and builds. */
   diskMib: Quota,
 });
 export type QuotaList = z.infer<typeof QuotaList>;
 
-/** Who is asking. A key is shown as `key:{id}` without an address. */
+/** The caller's account. A key is shown as `key:{id}` without an address. */
 export const UserAnswer = z.object({
   user: z.object({ userId: z.string(), emails: z.array(z.object({ emailAddress: z.string() })) }),
 });

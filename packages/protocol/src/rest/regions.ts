@@ -22,7 +22,7 @@ export const RegionDetails = Region.extend({ region_key: z.string() });
 export const RegionList = z.object({ regions: z.array(Region) });
 export type RegionList = z.infer<typeof RegionList>;
 
-/** What keeps bots that are processes beside the service apart, and what holds them to their memory. */
+/** Isolation and memory limits of bots that run as processes beside the service. */
 export const Isolation = z.object({
   /** Null: there are none. */
   processes: z
@@ -38,13 +38,13 @@ export const Isolation = z.object({
 });
 export type Isolation = z.infer<typeof Isolation>;
 
-/** Whom a STUN binding request at these addresses and this port reaches for the next seconds, if it gets there. */
+/** Addresses and a port that answer STUN binding requests for the next seconds. */
 export const MediaProbe = z.object({
-  /** What callers are told; empty: the machine's own addresses. */
+  /** The addresses announced to callers; empty for the machine's own. */
   addresses: z.array(z.string()),
   /** UDP ports that instances have; null: any. */
   ports: z.object({ first: z.number(), last: z.number() }).nullable(),
-  /** Null when nobody can be asked. */
+  /** Null when no probe is possible. */
   port: z.number().nullable(),
   /** An instance that waits for its session, or a socket opened for this. `nobody`: every port is in use. */
   answeredBy: z.enum(["instance", "listener", "nobody"]),
@@ -97,7 +97,7 @@ export const regionOperations = operations("Regions", {
     right: "view",
     answer: VoiceFilterSupport,
   },
-  /** Where somebody answers for a few seconds to whoever can reach it. */
+  /** Opens a probe: for a few seconds these addresses answer. */
   probeMedia: {
     id: "probeMedia",
     summary: "Where WebRTC calls come in, with a port that answers STUN for ten seconds",

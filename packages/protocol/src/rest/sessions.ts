@@ -19,17 +19,17 @@ export const SessionListQuery = pageQuery({ limit: 10, maxLimit: 1_000 }).extend
 });
 export type SessionListQuery = z.infer<typeof SessionListQuery>;
 
-/** What became of the voice filter that a session's deployment asked for. */
+/** State of the voice filter that a session's deployment asked for. */
 export const SessionFilter = z.object({
   model: VoiceFilter,
-  /** Null: nobody knows, or not yet. */
+  /** Null while unknown. */
   state: FilterStatus.shape.state.nullable(),
   framesIn: z.number().int().nonnegative(),
   framesFiltered: z.number().int().nonnegative(),
   ...FilterFigures.shape,
   /** False where the service could not run it. */
   billed: z.boolean(),
-  /** What its owner should know, in words: billed and never used, or not run. */
+  /** A warning for the owner: billed but never used, or not run. */
   warning: z.string().nullable(),
 });
 export type SessionFilter = z.infer<typeof SessionFilter>;

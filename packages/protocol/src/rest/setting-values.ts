@@ -8,7 +8,7 @@ type Nested<At extends Place> = Extract<Row, { [Key in At]: readonly [string, st
 type NestedIn<At extends Place, Table> = Extract<Row, { [Key in At]: readonly [Table, string] }>;
 type Nullish<Schema extends z.ZodType> = z.ZodOptional<z.ZodNullable<Schema>>;
 
-/** What a setting holds. */
+/** The value of a setting. */
 export type SettingValue<Key extends SettingKey> = ValueOf<AgentSettings[Key]>;
 type ValueOf<R extends Row> = z.infer<R["schema"]> | (R extends { cleared: string } ? null : never);
 
@@ -76,7 +76,7 @@ export const storedSettings = Object.fromEntries(
 type DeploymentRow = Extract<Row, { of: "deployment" }>;
 type LastOf<Path> = Path extends readonly [...unknown[], infer Last extends string] ? Last : never;
 
-/** What REST tells of a deployment's settings, each under the last name of its path; an older service knows fewer. */
+/** A deployment's settings as REST reports them, each under the last name of its path. An older service knows fewer. */
 export type ToldSettings = { [R in DeploymentRow as LastOf<R["rest"]>]: z.ZodDefault<Stored<R>> };
 
 export const toldSettings = Object.fromEntries(
@@ -90,7 +90,7 @@ export function settingName({ rest }: Pick<AgentSetting, "rest">): SettingName {
   return rest.at(-1) as SettingName;
 }
 
-/** A value as it crosses the wire; undefined: nobody says. */
+/** A value as it crosses the wire; undefined if it is not set. */
 export type SettingScalar = string | number | boolean | null | undefined;
 
 /** The value at the path of a setting; undefined where there is none. */

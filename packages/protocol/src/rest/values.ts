@@ -16,7 +16,7 @@ export const Month = z.string().regex(/^[0-9]{4}-(0[1-9]|1[0-2])$/, "Must be a m
 export const Done = z.object({ status: z.literal("OK") });
 export type Done = z.infer<typeof Done>;
 
-/** What every refusal looks like. Released clients show `detail`. */
+/** The body of every refusal. Released clients show `detail`. */
 export const ErrorAnswer = z.object({
   error: z.string(),
   code: z.string(),

@@ -62,7 +62,7 @@ export interface Answering {
   offer: Description;
   /** By mid. */
   published: ReadonlyMap<string, PublishedSection>;
-  /** What the library answered. */
+  /** The library's answer. */
   answer: string;
 }
 

@@ -24,7 +24,7 @@ for (const [network, prefix] of [
 
 /**
  * Whether we may send to an address a participant names. Names are never looked up, and private addresses would let
- * whoever joins probe our network; participants reach us from their real address anyway.
+ * a participant probe our network; participants reach us from their real address anyway.
  */
 export function isUsableCandidate(candidate: string, { allowPrivate }: { allowPrivate: boolean }): boolean {
   const address = candidate.split(" ", 6)[4];
@@ -51,7 +51,7 @@ export function announceAddress(sdp: string, address: string): string {
   return lines.join("\r\n");
 }
 
-/** The description alone; whoever reads it cannot reach us yet. */
+/** Removes the candidates from a description. Its reader cannot reach us yet. */
 export function withoutCandidates(sdp: string): string {
   return sdp.replace(/^a=(?:candidate:.*|end-of-candidates)\r?\n/gm, "");
 }

@@ -110,7 +110,7 @@ function post(child: ChildProcess, request: MediaRequest): void {
   if (child.connected) child.send(request, () => undefined); // that it has ended is told by its exit
 }
 
-/** Of this package, whether this is a source file or has become a part of a larger one. */
+/** The folder of this package, whether this file is a source file or part of a bundle. */
 const packageFolder = dirname(findPackageJSON(import.meta.url) ?? import.meta.dirname);
 
 const isSource = import.meta.filename.endsWith(".ts");

@@ -11,8 +11,8 @@ process.on("message", (request: MediaRequest) => {
   else if (request.type === "commands") for (const command of request.commands) execute(command);
   else end();
 });
-process.on("disconnect", end); // nobody is left to work for
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined); // whoever started us ends us
+process.on("disconnect", end); // the room server is gone
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined); // the parent process ends this one
 
 function start({ settings }: Extract<MediaRequest, { type: "start" }>): void {
   try {

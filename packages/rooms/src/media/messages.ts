@@ -1,4 +1,4 @@
-// What crosses between the rooms and the media process: plain data only.
+// Messages between the rooms and the media process: plain data only.
 
 /** One participant's two connections; the participant's sid. */
 export type PeerId = string;
@@ -74,7 +74,7 @@ export interface MediaSettings {
   udpPort: number;
   /** Address to bind. @default every address */
   bindAddress?: string | undefined;
-  /** What participants are told instead of this machine's own addresses. */
+  /** The address announced to participants instead of this machine's own. */
   announcedAddress?: string | undefined;
   /** Whether candidates that name private or loopback addresses are contacted. */
   allowPrivateCandidates: boolean;

@@ -1,11 +1,11 @@
 import type { ReceptionReport, SenderReport } from "./rtcp.ts";
 import { sequenceOf, ssrcOf, timestampOf } from "./rtp-header.ts";
 
-/** What has arrived of one stream, as RFC 3550 counts it. */
+/** Counts the packets of one stream as RFC 3550 does. */
 export interface Reception {
   receive(packet: Buffer, nowMs: number): void;
   noteSenderReport(report: SenderReport, nowMs: number): void;
-  /** What to tell the sender; undefined before the first packet. */
+  /** The report for the sender; undefined before the first packet. */
   report(nowMs: number): ReceptionReport | undefined;
 }
 

@@ -8,7 +8,7 @@ const LOST_PACKETS = 1;
 const PICTURE_LOSS = 1;
 const FULL_INTRA_REQUEST = 4;
 
-/** What a sender says of its clock; the middle 32 bits of its time come back in our reports. */
+/** A sender's clock report; our reports return the middle 32 bits of its time. */
 export interface SenderReport {
   ssrc: number;
   ntpSeconds: number;

@@ -1,4 +1,4 @@
-/** What our answer and the room depend on in a participant's description. */
+/** The parts of a participant's description that our answer and the room depend on. */
 export interface Description {
   sdp: string;
   ufrag: string;
@@ -18,7 +18,7 @@ export interface Section {
   codecs: Codec[];
   /** Header extensions: name to number. */
   extensions: Map<string, number>;
-  /** Of what it sends, where it says so. */
+  /** Sources of the section, where it names them. */
   ssrcs: number[];
   /** Names of the encodings that it would send of one picture. */
   layers: string[];

@@ -204,7 +204,7 @@ function describe(track: PublishedTrack, mid: string): Audio | Video {
   return video;
 }
 
-/** What was sent last, for a receiver that has lost some of it. */
+/** The packets sent last, for a receiver that has lost some of them. */
 interface SentPackets {
   keep(packet: Buffer): void;
   /** Undefined when it is no longer there, or was asked for too often. */

@@ -10,7 +10,7 @@ export interface DailyApi {
   delete(path: string): Promise<DailyAnswer>;
 }
 
-/** What a call that reached Daily was answered: 404 is an answer, every other refusal is thrown. */
+/** Daily's answer to a request. 404 is an answer; every other refusal is thrown. */
 export type DailyAnswer = { found: true; body: unknown } | { found: false };
 
 export interface DailyApiOptions {
@@ -23,7 +23,7 @@ export interface DailyApiOptions {
 
 const ATTEMPTS_MAX = 5;
 const REQUEST_MS = 10_000;
-const WAIT_MAX_MS = 5_000; // somebody waits for the answer to a start
+const WAIT_MAX_MS = 5_000; // a client waits for the answer to its start
 const DailyError = z.object({ error: z.string(), info: z.string().optional() });
 
 export function createDailyApi({ apiUrl, apiKey, log, backoffMs = 250 }: DailyApiOptions): DailyApi {

@@ -36,7 +36,7 @@ export const DailyRoomProperties = z.strictObject({
   recordings_bucket: Bucket.optional(),
   transcription_bucket: Bucket.optional(),
   geo: z.string().max(40).optional(),
-  /** For whoever answers the webhook of a phone call on their own. */
+  /** For callers that answer the webhook of a phone call themselves. */
   sip: z
     .strictObject({
       display_name: z.string().max(256),
@@ -49,7 +49,7 @@ export const DailyRoomProperties = z.strictObject({
   enable_dialout: z.boolean().optional(),
 });
 
-/** Of a token; room, expiry and ownership are ours to say, so they may be here but count for nothing. */
+/** Properties of a token. Room, expiry and ownership are accepted and ignored: the service sets them. */
 export const DailyTokenProperties = z.strictObject({
   room_name: z.string().optional(),
   exp: z.number().optional(),

@@ -9,7 +9,7 @@ import { makeSessionRoom, type SessionRoom } from "./session-room.ts";
 /** A phone call that a provider has told of. */
 export interface IncomingCall {
   callId: string;
-  /** What the bot is given. */
+  /** The call as the bot gets it. */
   body: object;
   callData: RoomCallData;
   /** The room the call is in, or one that it can be sent to. */
@@ -187,7 +187,7 @@ export interface DailySigned {
 
 const TOLERANCE_S = 300;
 
-/** Of Daily's webhooks: HMAC-SHA256 over the time and the raw body, with a secret that is written in base64. */
+/** Checks a webhook of Daily: HMAC-SHA256 over the time and the raw body, with a base64 secret. */
 export function isSignedByDaily(request: DailySigned, secret: string): boolean {
   const { rawBody, timestamp = "", signature = "", nowMs } = request;
   const age = Math.abs(nowMs / 1000 - Number(timestamp));
@@ -199,7 +199,7 @@ export function isSignedByDaily(request: DailySigned, secret: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** Of LiveKit's ParticipantInfo.Kind, which its server SDK does not export. */
+/** A value of LiveKit's ParticipantInfo.Kind, which its server SDK does not export. */
 const SIP_KINDS: number[] = [3];
 
 /** A phone call that has come into a room of a LiveKit server. */

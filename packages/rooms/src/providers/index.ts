@@ -1,4 +1,4 @@
-// Who keeps rooms; loads no room server and no SDK until a room is made
+// Room providers. Loads no room server and no SDK until a room is made.
 export type { ProvidersConfig } from "./config.ts";
 export { createDailyRooms, type DailyConfig, type DailyRooms } from "./daily.ts";
 export { createEmbeddedRooms, type EmbeddedRooms, type EmbeddedRoomsOptions } from "./embedded.ts";

@@ -3,7 +3,7 @@ import type { RoomProviders } from "./room-providers.ts";
 import type { SessionRoom } from "./session-room.ts";
 
 export interface RoomToJoin {
-  /** Whoever has it may be in the room, so may bring a bot there. */
+  /** A token of the room. Its holder may be in the room, and so may bring a bot there. */
   token: string;
   /** Ends the bot's identity. One that comes twice throws out the first. */
   people: string;

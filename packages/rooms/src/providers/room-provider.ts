@@ -2,17 +2,17 @@ import { AppError, type FieldProblem, type RoomProviderName } from "@vocalhost/p
 import { randomBytes } from "node:crypto";
 import type { z } from "zod";
 
-/** Somebody who keeps rooms: our own server, a LiveKit server, Daily. */
+/** A room provider: our own server, a LiveKit server, Daily. */
 export interface RoomProvider extends AsyncDisposable {
   readonly name: RoomProviderName;
-  /** Over which the owner of a room may call somebody into it; undefined where nobody can be called. */
+  /** The trunk over which a room's owner may call a person into it; undefined where calls are not possible. */
   readonly sipTrunk?: string | undefined;
   createRoom(wanted: WantedRoom): Promise<MadeRoom>;
   /** Lets one participant into one room, and into no other. */
   issueToken(wanted: WantedToken): Promise<string>;
-  /** The room in which this token lets somebody hear and speak; undefined when it is none of this provider's. */
+  /** The room in which this token allows hearing and speaking; undefined for a token of another provider. */
   findRoom(token: string, options?: { reachedAs?: string | undefined }): Promise<MadeRoom | undefined>;
-  /** Sends everybody out. A room that is gone is no error. */
+  /** Removes all participants. A room that does not exist is no error. */
   deleteRoom(name: string): Promise<void>;
 }
 
@@ -31,9 +31,9 @@ export interface WantedRoom {
 
 export interface MadeRoom {
   name: string;
-  /** What a client connects to. */
+  /** The address for clients. */
   url: string;
-  /** What a bot connects to: nearer, where that is possible. */
+  /** The address for bots: a nearer one, where that is possible. */
   botUrl: string;
   /** Where a phone call is sent, of a room made for one. */
   sipUri?: string | undefined;
@@ -51,7 +51,7 @@ export interface WantedToken {
 
 export const TOKEN_VALID_S = 2 * 3600;
 
-const NAME_BYTES = 16; // Daily's rooms are open to whoever knows the name
+const NAME_BYTES = 16; // Daily's rooms are open to all who know the name
 
 export function roomNameOf({ prefix, mark }: Pick<WantedRoom, "prefix" | "mark">): string {
   return `${prefix}-${mark ?? randomBytes(NAME_BYTES).toString("hex")}`;

@@ -11,19 +11,19 @@ export interface SessionRoom {
   botRoomUrl: string;
   botToken: string;
   clientToken: string;
-  /** One for each that may be invited: whoever runs the bot cannot sign any. */
+  /** One token for each possible guest: the bot's machine cannot sign any. */
   guestTokens: string[];
   sipUri: string | undefined;
-  /** Over which the bot may call somebody into the room. */
+  /** The trunk over which the bot may call a person into the room. */
   sipTrunk: string | undefined;
   /** The room is another session's. */
   isGuest: boolean;
-  /** Sends everybody out; nobody when the room is another session's. */
+  /** Removes all participants; none if the room belongs to another session. */
   close(): Promise<void>;
 }
 
 export interface WantedSessionRoom {
-  /** What the client asked for: `room`, `livekit`, `daily`. */
+  /** The transport the client asked for: `room`, `livekit`, `daily`. */
   requested: string;
   prefix: string;
   /** Tells it from others; the same mark means the same room. @default something new */
@@ -82,7 +82,7 @@ export async function makeSessionRoom(
   }
 }
 
-/** What the client of a session is told. */
+/** The answer to the client of a session. */
 export function roomAnswer(room: SessionRoom, sessionId: string): RoomStarted {
   const { roomUrl, clientToken: token, provider } = room;
   if (provider === "daily") return { sessionId, roomUrl, token, dailyRoom: roomUrl, dailyToken: token };

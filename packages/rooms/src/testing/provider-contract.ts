@@ -12,7 +12,7 @@ export interface ProviderUnderTest {
   exists(name: string): Promise<boolean>;
 }
 
-/** What every provider of rooms does. */
+/** The contract of every room provider. */
 export function providerContract(name: string, open: () => ProviderUnderTest): void {
   test(`${name}: a room has a name of its own that begins as wanted, and an address`, async () => {
     const { provider, exists } = open();

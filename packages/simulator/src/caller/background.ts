@@ -3,7 +3,7 @@ import { createSeededRandom } from "../seeded-random.ts";
 export const backgroundNames = ["silence", "noise", "tone"] as const;
 export type BackgroundName = (typeof backgroundNames)[number];
 
-/** What a microphone picks up while nobody talks. */
+/** Background sound of a microphone while the caller is silent. */
 export function createBackground(options: BackgroundOptions): (samples: number) => Int16Array {
   const { name, sampleRateHz } = options;
   const random = createSeededRandom(options.seed ?? 1);

@@ -1,6 +1,6 @@
 import { fromBase64 } from "./wire-format.ts";
 
-/** What a message of the bot makes the carrier do. */
+/** The action that a message of the bot asks the carrier for. */
 export type BotRequest =
   | { type: "play"; samples: Int16Array }
   | { type: "mark"; name: string }

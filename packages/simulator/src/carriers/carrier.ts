@@ -16,7 +16,7 @@ export interface Carrier {
   readonly keepsOrder: boolean;
   /** Whether marks that wait for audio come back when that audio is cleared; else they are forgotten. */
   readonly returnsClearedMarks: boolean;
-  /** What is sent as soon as the socket is open. */
+  /** Messages sent as soon as the socket is open. */
   opening(): string[];
   media(samples: Int16Array, at: StreamMoment): string;
   digit(digit: string, at: StreamMoment): string;
@@ -27,7 +27,7 @@ export interface Carrier {
   /** The last message of a call the caller ends, at carriers that have one. */
   stop(): string | undefined;
   read(text: string): BotMessage;
-  /** What is sent back about a message with violations, at carriers that say so. */
+  /** The reply to a message with violations, at carriers that send one. */
   complaint(message: BotMessage): string | undefined;
 }
 
@@ -38,12 +38,12 @@ interface StreamMoment {
   epochMs: number;
 }
 
-/** Who calls whom, and the ids the carrier gave the call. */
+/** Caller, callee, and the ids the carrier gave the call. */
 export interface CallDetails {
   ids: CallIds;
   from: string;
   to: string;
-  /** What the set-up of the call hands to the bot: Twilio's `<Parameter>`s, Plivo's `extraHeaders`, … */
+  /** Parameters that the set-up of the call passes to the bot: Twilio's `<Parameter>`s, Plivo's `extraHeaders`, … */
   parameters: Readonly<Record<string, string>>;
 }
 
@@ -83,11 +83,11 @@ interface ChosenEncoding {
   sampleRateHz: number;
 }
 
-/** What a webhook told the carrier to do with the call. */
+/** The webhook's instruction to the carrier. */
 interface StreamTold<Options extends object = object> {
   url: string;
   parameters: Record<string, string>;
   options: Options;
-  /** What a person should know: odd, but not wrong enough to stop. */
+  /** Remarks for the developer: oddities that do not stop the call. */
   remarks: string[];
 }

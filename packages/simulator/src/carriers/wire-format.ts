@@ -47,7 +47,7 @@ export function fromBase64(text: string): Uint8Array | undefined {
 
 const PIECE_BYTES = 8192; // as many arguments as every engine takes
 
-// What carriers make their ids of.
+// Random ids in the formats of the carriers.
 
 function randomBytes(count: number): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(count));

@@ -28,7 +28,7 @@ export function createMouthpiece(options: MouthpieceOptions): Mouthpiece {
       const samples = voice.next(chunkSamples, line);
       const at = samplesIn(line.atMs, sampleRateHz);
       meter.hear(new Int16Array(Math.max(0, at - metered)));
-      meter.hear(samples); // before anybody else joins in
+      meter.hear(samples); // before other sounds are mixed in
       if (options.surroundings) addTo(samples, options.surroundings(samples.length));
       said.write(at, samples);
       metered = at + samples.length;

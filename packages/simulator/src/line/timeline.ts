@@ -35,7 +35,7 @@ export function createTimeline(options: TimelineOptions): Timeline {
 }
 
 export interface TimelineOptions {
-  /** What would come after this is not kept. */
+  /** Audio after this is dropped. */
   maxSamples: number;
 }
 

@@ -1,7 +1,7 @@
 import { atRate } from "../at-rate.ts";
 import { renderSound, SOUND_HZ } from "./sounds.ts";
 
-/** What is to be heard around a caller, and how loud. */
+/** The sound around a caller, and its level. */
 export interface SurroundingsChoice {
   name: SurroundingName;
   /** Below the caller's own voice. */
@@ -41,7 +41,7 @@ export function createSurroundings(options: SurroundingsOptions): (samples: numb
 
 export interface SurroundingsOptions extends SurroundingsChoice {
   sampleRateHz: number;
-  /** Of the caller, as `speechLevel` gives it. @default that of a usual caller, -22 dB */
+  /** Level of the caller's speech, as `speechLevel` gives it. @default -22 dB, a usual caller */
   voiceLevel?: number | undefined;
   /** Seed of the noise. @default 1 */
   seed?: number | undefined;

@@ -84,6 +84,6 @@ export interface Wording {
   say: (ms: number) => object;
   mark: (name: string) => object;
   clear: object;
-  /** What the carrier calls a mark that was reached. */
+  /** The carrier's event for a mark that was reached. */
   answer: string;
 }

@@ -49,6 +49,6 @@ export interface FakeSocket extends CallSocket {
   fail(error: object): void;
   /** The other end closes, or agrees to close. */
   end(code: number, reason?: string): void;
-  /** What was sent under that name. */
+  /** Messages sent under that name. */
   events(name: string): Record<string, unknown>[];
 }

@@ -141,7 +141,7 @@ export function LiveFigures() {
   );
 }
 
-/** What the bot measured about its own services, if it says so. */
+/** The bot's own metrics of its services, if it sends them. */
 function MetricsTable() {
   const { rows, tokens } = useStore(metrics);
   if (rows.length === 0 && tokens.total === 0) {

@@ -80,7 +80,7 @@ function SessionLine({ phase }: { phase: Extract<Phase, { name: "live" }> }) {
   );
 }
 
-/** Who is in the room, and a way to bring others. */
+/** The participants of the room, and a button to invite others. */
 function Attendees() {
   const present = useStore(attendees);
   if (present.length === 0) return null;
@@ -131,7 +131,7 @@ function Invite() {
   );
 }
 
-/** What went wrong and what to do about it. */
+/** A problem and how to solve it. */
 function ProblemCard({ runner }: { runner: RunnerStatus }) {
   const { phase, choices } = useConnection();
   const found = phase.name === "failed" ? phase.problem : problemOfRunner(runner, choices.length === 0);

@@ -68,7 +68,7 @@ export function callWords(options: {
   to: string;
   /** Its name in a sentence. */
   carrier: string;
-  /** What the simulator counted of the last call. */
+  /** The simulator's summary of the last call. */
   summary: Pick<CallSummary, "durationMs" | "heard"> | undefined;
 }): StatusWords | undefined {
   const { phase, speaking, muted, to, carrier } = options;
@@ -99,7 +99,7 @@ export function callWords(options: {
 
 const SAID_NOTHING = "It said nothing.";
 
-/** What to call somebody in the room; identities end in letters nobody wants to read. */
+/** The display name of a participant: its name, or its identity without the random end. */
 export function attendeeName({ kind, name, identity }: Attendee): string {
   if (kind === "you") return "You";
   if (name !== "") return name;

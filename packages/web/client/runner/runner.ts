@@ -2,7 +2,7 @@ import type { BotServer } from "../../shared/connection/bot-server.ts";
 import { invitationAddress, parseInvitation } from "./invitation.ts";
 
 let invitation = parseInvitation(location.hash);
-// The token lets anybody in who sees it, and works once for each.
+// The token admits every holder, so it must not stay in the address bar.
 if (invitation) history.replaceState(null, "", location.pathname);
 
 /** Whether this page was opened to join a room. */
@@ -29,11 +29,12 @@ export const runner: BotServer = {
 export async function inviteInto(sessionId: string): Promise<string> {
   const response = await fetch(`/sessions/${encodeURIComponent(sessionId)}/api/invite`, { method: "POST" });
   const answer = (await response.json()) as { url?: string; token?: string; error?: string };
-  if (!response.ok || !answer.url || !answer.token) throw new Error(answer.error ?? "Nobody can be invited");
+  if (!response.ok || !answer.url || !answer.token)
+    throw new Error(answer.error ?? "The runner gave no invitation");
   return invitationAddress(location.origin, { url: answer.url, token: answer.token, sessionId });
 }
 
-/** What the runner says about itself. */
+/** The runner's status. */
 export type RunnerStatus =
   | { kind: "looking" }
   | { kind: "ready"; transports: string[] }

@@ -55,13 +55,13 @@ export const metrics = connection.fold(nextMetrics, emptyMetrics);
 export const linkFigures = watchFigures(connection);
 export const log = connection.fold<EventLog>(nextLog, emptyLog);
 
-/** Who is in the room of this session, and how others can be let in. */
+/** The participants of this session's room, and how to invite others. */
 export const attendees = connection.fold<Attendee[]>(nextAttendees, []);
 export const sessionId = connection.fold(nextSessionId, "");
 
 export const keypad = createKeypad(connection);
 
-/** What the user chose, kept in this browser. */
+/** The user's choices, kept in this browser. */
 export const chosenTransport = createSavedText("vocalhost-transport");
 if (wasInvited) chosenTransport.set("room");
 export const startBodyText = createSavedText("vocalhost-start-body");

@@ -12,7 +12,7 @@ import { QueryView } from "../ui/query-view.tsx";
 import { useAgentName, useAgentRegion } from "./agent-name.ts";
 import { toAgentState } from "./agent-words.ts";
 
-/** What all pages of one agent share: its name, its state, the way to the others. */
+/** The frame of an agent's pages: its name, its state, and the tabs. */
 export function AgentLayout() {
   const name = useAgentName();
   const agent = useQuery(queries.agent(name, useAgentRegion()));

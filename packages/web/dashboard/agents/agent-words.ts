@@ -15,7 +15,7 @@ interface AgentState {
   reason: string;
 }
 
-/** What an agent is doing, in words, and why. */
+/** The state of an agent in words, and its reason. */
 export function toAgentState(record: AgentRecord): AgentState {
   const { currentRevision: revision, errors = [] } = record;
   const serves = record.available ? "the previous version still serves" : "no sessions can start";
@@ -68,7 +68,7 @@ export function settingInWords({ field, unit }: AgentSetting, value: SettingScal
   return unit === undefined ? String(value) : `${value} ${unit}`;
 }
 
-/** What has to be known before the voice filter is chosen. */
+/** A note on the region's voice filter, shown beside the choice. */
 export function toEngineNote(support: VoiceFilterSupport | undefined): string | undefined {
   if (support?.engine !== "absent") return undefined;
   return "The filter's engine is not installed on this service: audio is not filtered and not billed.";

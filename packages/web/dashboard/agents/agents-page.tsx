@@ -19,7 +19,7 @@ export function AgentsPage() {
   return (
     <Page
       title="Agents"
-      about="What is deployed here, and how it is doing."
+      about="Your deployed agents and their state."
       actions={
         mayChange && (
           <LinkButton to="/create-agent" look="primary" icon="plus">

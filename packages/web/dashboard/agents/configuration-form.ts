@@ -10,7 +10,7 @@ import {
   type UpdateAgent,
 } from "@vocalhost/protocol";
 
-/** What the form holds: texts, as they are typed; empty where there is no value. */
+/** The form's texts as typed; empty for no value. */
 export type ConfigurationForm = Record<FormName, string>;
 
 /** Settings that can be changed in the form. */
@@ -52,7 +52,7 @@ export function problemsOf(form: ConfigurationForm): FormProblems {
   return problems;
 }
 
-/** Only what differs, so that what somebody else changed meanwhile is left alone. */
+/** Only the differences, so that changes made elsewhere meanwhile are kept. */
 export function changesOf(before: ConfigurationForm, after: ConfigurationForm): UpdateAgent {
   const differs = ({ name }: FormRow) => before[name].trim() !== after[name].trim();
   // Settings that stand in one table are sent together.

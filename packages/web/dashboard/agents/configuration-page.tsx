@@ -39,7 +39,7 @@ export function ConfigurationPage() {
           agent.data && desired ? (
             <Configuration agent={agent.data} settings={desired.settings} onRollout={setFollowed} />
           ) : (
-            <Alert tone="busy" title="The configuration is changing, just a moment" />
+            <Alert tone="busy" title="The configuration is being changed" />
           )
         }
       </QueryView>
@@ -85,8 +85,8 @@ function Configuration({ agent, settings, onRollout }: ConfigurationProps) {
       }}
     >
       <Card
-        title="Agent Configuration"
-        about="Sessions that run keep what they started with."
+        title="Agent configuration"
+        about="Running sessions keep the settings they started with."
         footer={
           <SaveBar
             mayChange={mayChange}
@@ -161,7 +161,7 @@ function Danger({ agent: { name, region, regions = [] } }: { agent: AgentRecord 
   return (
     <Card
       title="Delete agent"
-      about="No new sessions can start. Sessions that run may finish. Logs and usage stay until they expire."
+      about="No new sessions can start. Running sessions may finish. Logs and usage stay until they expire."
       actions={
         <Button size="small" look="danger" icon="trash" onClick={() => setAsks(true)}>
           Delete agent

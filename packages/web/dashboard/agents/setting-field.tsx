@@ -9,7 +9,7 @@ interface SettingFieldProps {
   value: string;
   problem: string | undefined;
   disabled: boolean;
-  /** What has to be said about this one beside its hint. */
+  /** A note beside the hint. */
   note?: string | undefined;
   onChange: (value: string) => void;
 }

@@ -12,7 +12,7 @@ import { say } from "../ui/toast.tsx";
 import { organizationDialogOpen } from "./create-organization-dialog.tsx";
 import { helpOpen } from "./shortcuts.ts";
 
-/** Who you are, for which organisation, and what is only yours. */
+/** Your account, the organisation, and personal settings. */
 export function AccountMenu({ compact = false }: { compact?: boolean }) {
   const me = useMe();
   const dark = useSyncExternalStore(onThemeChange, isDark);

@@ -18,5 +18,5 @@ export function laterPage(load: () => Promise<FunctionComponent>): FunctionCompo
 
 /** Brings the code of all pages while nothing else is to do: a service that restarts must not take the page along. */
 export async function loadAllPages(): Promise<void> {
-  for (const load of loads) await load().catch(() => undefined); // whoever opens that page is told
+  for (const load of loads) await load().catch(() => undefined); // opening that page shows the error
 }

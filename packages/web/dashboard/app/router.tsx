@@ -17,7 +17,7 @@ import { Toasts } from "../ui/toast.tsx";
 
 const root = createRootRoute({ component: Root, notFoundComponent: NotFound, errorComponent: Crashed });
 
-// Without anybody signed in
+// Pages without a sign-in
 const signIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
@@ -34,7 +34,7 @@ const device = createRoute({
   component: laterPage(() => import("../sign-in/device-page.tsx").then(({ DevicePage }) => DevicePage)),
 });
 
-// For whoever is signed in
+// Pages that need a sign-in
 const shell = createRoute({ getParentRoute: () => root, id: "shell", component: Shell });
 const home = createRoute({
   getParentRoute: () => shell,
@@ -100,7 +100,7 @@ const audit = createRoute({
 const agent = createRoute({
   getParentRoute: () => shell,
   path: "/agents/$name",
-  // Of an agent in several regions; its other pages are about the same one.
+  // The region of an agent in several regions is kept across its pages.
   validateSearch: ({ region }: Record<string, unknown>): { region?: string } =>
     typeof region === "string" ? { region } : {},
   search: { middlewares: [retainSearchParams(["region"])] },

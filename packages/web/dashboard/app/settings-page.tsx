@@ -8,8 +8,8 @@ const about: Record<string, string> = {
   "/settings/keys": "Private keys manage, public keys start sessions.",
   "/settings/secrets": "Environment variables for your bots.",
   "/settings/regions": "Where agents run, and the default for new ones.",
-  "/settings/members": "Who has access, and what they may do.",
-  "/settings/quotas": "How much the organisation has, and may have.",
+  "/settings/members": "Who has access, and with which role.",
+  "/settings/quotas": "What the organisation uses, and its limits.",
   "/settings/audit": "Who changed what, and when.",
 };
 

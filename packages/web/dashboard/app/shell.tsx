@@ -139,7 +139,7 @@ function Refused({ error }: { error?: unknown }) {
   );
 }
 
-/** Whoever asks about himself is only refused when he is a member of nothing. */
+/** The service refuses this request only to accounts without an organisation. */
 function isStranger(error: unknown): boolean {
   return error instanceof ApiError && error.status === 403;
 }

@@ -3,7 +3,7 @@ import { chosenOrganization } from "./session.ts";
 
 const ANSWER_MS = 20_000; // longer than the gateway waits for the controller
 
-/** Speaks for whoever is signed in, about the chosen organisation. */
+/** A client for the signed-in account and the chosen organisation. */
 export function api(): ApiClient {
   const organization = chosenOrganization.get();
   return createApiClient({

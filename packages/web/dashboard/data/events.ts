@@ -10,7 +10,7 @@ const AGAIN_MS = 2_000;
 const AGAIN_MAX_MS = 30_000;
 const SILENCE_MS = 40_000; // the service gives a sign of life every 15 seconds
 
-/** What has to be read again when something of a kind changed. The second part of a key is what it is about. */
+/** The queries to repeat after a change of each kind. The second part of a key names the subject. */
 const readers = {
   agents: ["agents", "agent", "deployments", "pool"],
   deployments: ["agents", "agent", "deployments", "pool"],
@@ -32,7 +32,7 @@ export async function followEvents(queryClient: QueryClient, signal: AbortSignal
         if (live.get() !== "live") {
           live.set("live");
           waitMs = AGAIN_MS;
-          void queryClient.invalidateQueries(); // whatever happened while nobody told us
+          void queryClient.invalidateQueries(); // events may have been missed
           continue;
         }
         const about = new Set<string>(event.changed.flatMap((kind) => [...readers[kind]]));
@@ -53,7 +53,7 @@ export async function followEvents(queryClient: QueryClient, signal: AbortSignal
   }
 }
 
-/** Aborts when nothing was heard for too long: a connection can be dead without anybody closing it. */
+/** Aborts after a long silence: a connection can be dead without having been closed. */
 function watchSilence() {
   const silent = new AbortController();
   const end = () => silent.abort();

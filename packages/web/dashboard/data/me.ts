@@ -1,6 +1,6 @@
 import { createContext, useContext } from "react";
 
-/** Who is signed in, and what he may do in the chosen organisation. */
+/** The signed-in account and its role in the chosen organisation. */
 export interface Me {
   userId: string;
   email: string;

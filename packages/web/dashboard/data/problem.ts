@@ -1,9 +1,9 @@
 import { ApiError } from "@vocalhost/protocol";
 
-/** What went wrong, for the one who reads it. */
+/** An error for the reader. */
 export interface Problem {
   title: string;
-  /** What the service said, or what to do. */
+  /** The service's message, or a fix. */
   detail: string;
 }
 

@@ -26,7 +26,7 @@ const rows: { name: Name; label: string; inWords: (value: SettingScalar) => stri
   ]),
 ];
 
-/** What is different between two deployments, in a fixed order. */
+/** The differences between two deployments, in a fixed order. */
 export function changesBetween(before: DeploymentSettings, after: DeploymentSettings): Change[] {
   return rows.flatMap(({ name, label, inWords }) => {
     // The image of a build is only another name for the build.

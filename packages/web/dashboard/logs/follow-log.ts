@@ -18,7 +18,7 @@ export type FollowState = { kind: "connecting" } | { kind: "live" } | { kind: "b
 const AGAIN_MS = 2_000;
 const PORTION_MS = 100; // a flood is drawn ten times a second
 
-/** What is shown of a log, and how it gets there. */
+/** The visible part of a log, and how it is loaded. */
 export interface FollowedLog {
   buffer: LogBuffer;
   state: Store<FollowState>;

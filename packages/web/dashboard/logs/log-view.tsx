@@ -96,7 +96,7 @@ function toEmptyTitle({ query, startTime }: LogQuery): string {
 const EARLIER_LINES = 5_000;
 
 function Earlier({ query, buffer }: { query: LogQuery; buffer: LogBuffer }) {
-  // Whoever chose a range wants to see what is in it; a tail begins with its newest lines only.
+  // A range is read from its start; a tail begins with the newest lines.
   const readsAtOnce = query.startTime !== undefined;
   const [busy, setBusy] = useState(readsAtOnce);
   const { lines } = useStore(buffer);

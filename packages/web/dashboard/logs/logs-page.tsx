@@ -40,14 +40,14 @@ export function LogsPage() {
   );
 }
 
-/** Kept in the address, so that it can be sent to somebody. */
+/** Kept in the address, so that the link can be shared. */
 function useRange(): [LogRange, (range: LogRange) => void] {
   const { range } = useSearch({ strict: false }) as Record<string, unknown>;
   const navigate = useNavigate();
   return [toLogRange(range), (next) => void navigate({ to: ".", search: { range: next }, replace: true })];
 }
 
-/** The value once nobody has changed it for a moment. */
+/** The value once it has not changed for a moment. */
 function useSettled(value: string, afterMs: number): string {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

@@ -106,7 +106,7 @@ function Details({ name, session }: { name: string; session: SessionDetails }) {
       </div>
       {session.filter && <FilterCard filter={session.filter} />}
       <ResourceCharts metrics={session.resourceMetrics} isOpen={isOpen(session)} />
-      <Card title="Logs" about="What its instance printed during the session.">
+      <Card title="Logs" about="The output of its instance during the session.">
         <LogView agentName={name} sessionId={session.sessionId} height="h-80" />
       </Card>
     </div>
@@ -189,7 +189,7 @@ function StopButton({ name, session }: { name: string; session: SessionDetails }
           await queryClient.invalidateQueries();
         }}
       >
-        Whoever is talking will be cut off. The bot has a few seconds to say goodbye.
+        The call is cut off. The bot has a few seconds to say goodbye.
       </ConfirmDialog>
     </>
   );
@@ -212,7 +212,7 @@ function FilterCard({ filter }: { filter: SessionFilter }) {
   );
 }
 
-/** What the session's instance used, over its life. */
+/** CPU and memory of the session's instance over time. */
 function ResourceCharts({ metrics, isOpen }: { metrics: ResourceMetrics | null; isOpen: boolean }) {
   const curves = useMemo(() => {
     const samples = metrics?.timeseries ?? [];

@@ -63,6 +63,6 @@ test("unknown reasons are shown as they are", () => {
 });
 
 test("a corrected length says which way the bot was wrong", () => {
-  assert.equal(toCorrectionWords(18_240), "the bot said 18.2 s less than was seen");
-  assert.equal(toCorrectionWords(-2_000), "the bot said 2 s more than was seen");
+  assert.equal(toCorrectionWords(18_240), "the bot reported 18.2 s less than the service measured");
+  assert.equal(toCorrectionWords(-2_000), "the bot reported 2 s more than the service measured");
 });

@@ -34,11 +34,11 @@ const reasons: Record<string, string> = {
   "bot-failed": "The bot threw an error",
   "client-left": "The caller left",
   "client-lost": "The caller's connection was lost",
-  transferred: "Connected with somebody else",
+  transferred: "Transferred to another number",
   "hung-up": "The bot hung up",
-  idle: "Nobody spoke for too long",
+  idle: "Silence for too long",
   "call-refused": "The carrier did not place the call",
-  "never-connected": "Nobody connected",
+  "never-connected": "No client connected",
   refused: "There was no instance for the caller, or the start was refused",
   "instance-lost": "The instance died",
   "start-timed-out": "The bot did not start in time",
@@ -48,13 +48,13 @@ const reasons: Record<string, string> = {
   shutdown: "The service shut down",
 };
 
-/** The bot told another length than the service saw; what was seen counts. */
+/** The bot reported another length than the service measured; the measured one counts. */
 export function toCorrectionWords(correctionMs: number): string {
   const seconds = Math.round(Math.abs(correctionMs) / 100) / 10;
-  return `the bot said ${seconds} s ${correctionMs > 0 ? "less" : "more"} than was seen`;
+  return `the bot reported ${seconds} s ${correctionMs > 0 ? "less" : "more"} than the service measured`;
 }
 
-/** What became of the voice filter, in one word. */
+/** The state of the voice filter in one word. */
 export function toFilterState({ state }: SessionFilter): { word: string; tone: Tone } {
   switch (state) {
     case "ran":
@@ -72,7 +72,7 @@ export function toFilterState({ state }: SessionFilter): { word: string; tone: T
   }
 }
 
-/** What it did, as far as it did anything. */
+/** The filter's figures, if it ran. */
 export function filterFacts(filter: SessionFilter): { label: string; value: string }[] {
   const { framesIn, framesFiltered, seconds, nearShare, levelRemovedDb, cpuMs } = filter;
   const facts = [
@@ -105,7 +105,7 @@ export interface Moment {
   atMs: number;
 }
 
-/** What happened on the way from the request to the bot's first sound, in order. */
+/** The steps from the request to the bot's first sound, in order. */
 export function momentsOf({ coldStart, timeline }: Pick<SessionDetails, "coldStart" | "timeline">): Moment[] {
   const waitedMs = (timeline.queueMs ?? 0) + (timeline.placeMs ?? 0);
   const moments: Moment[] = [];

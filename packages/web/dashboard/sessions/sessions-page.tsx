@@ -17,7 +17,7 @@ import { toReason, toSessionState } from "./session-words.ts";
 
 const PAGE = 50;
 
-/** Kept in the address, so that a filtered list can be sent to somebody. */
+/** Kept in the address, so that a filtered list can be shared. */
 interface Filters {
   status: "all" | "active" | "ended";
   startType: "all" | "cold" | "warm";

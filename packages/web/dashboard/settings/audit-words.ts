@@ -12,7 +12,7 @@ export interface AuditWords {
 
 type SettingsPage = "/settings/keys" | "/settings/secrets" | "/settings/members" | "/settings/regions";
 
-/** What each action did, for sentences and for the filter. */
+/** Words for each action, for sentences and for the filter. */
 export const auditActions: Record<string, string> = {
   "agent-created": "created agent",
   "agent-deployed": "deployed agent",

@@ -3,7 +3,7 @@ import type { CreateKey } from "@vocalhost/protocol";
 export const KEYS_PER_KIND = 5;
 const NUMBER_MAX = 1_000_000;
 
-/** What is typed into the dialog. */
+/** The dialog's inputs. */
 export interface KeyForm {
   name: string;
   /** Undefined: all agents. */

@@ -40,7 +40,7 @@ export function KeysPage() {
         >
           {created.kind === "private"
             ? "Copy it now: it is not stored and cannot be shown again. A lost key has to be replaced."
-            : "Copy it into your page. Whoever may manage keys can copy it from the list again."}
+            : "Copy it into your page. Members who may manage keys can copy it from the list again."}
         </ShownOnce>
       )}
       <QueryView query={keys} what="keys">

@@ -25,7 +25,7 @@ export function MembersPage() {
   return (
     <Page
       title="Members"
-      about="Who has access, and what they may do."
+      about="Who has access, and with which role."
       actions={
         mayChange && (
           <Button size="small" look="primary" icon="plus" onClick={() => setInviting(true)}>

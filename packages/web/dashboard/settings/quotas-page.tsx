@@ -33,14 +33,15 @@ const columns: Column<Row>[] = [
 export function QuotasPage() {
   const quotas = useQuery(queries.quotas());
   return (
-    <Page title="Quotas" about="How much this organisation has, and may have at a time.">
+    <Page title="Quotas" about="What this organisation uses, and its limits.">
       <QueryView query={quotas} what="quotas">
         {(list) => (
           <Card
             flush
             footer={
               <span className="text-sm text-muted">
-                Beyond a quota, new things are refused; what runs goes on. Whoever runs the service sets them.
+                Beyond a quota the service refuses new agents, instances, builds and uploads; running ones
+                continue. The operator of the service sets the quotas.
               </span>
             }
           >

@@ -5,12 +5,12 @@ import { useCopy } from "../../shared/use-copy.ts";
 interface ShownOnceProps {
   title: string;
   value: string;
-  /** What it is good for, and that it cannot be read again. */
+  /** A sentence on its use, and that it is shown only once. */
   children: ReactNode;
   onDone: () => void;
 }
 
-/** A value that nobody can read again; it stays until its reader says that it is kept. */
+/** A value that is shown only once. It stays on screen until the reader dismisses it. */
 export function ShownOnce({ title, value, children, onDone }: ShownOnceProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const { copied, copy } = useCopy();

@@ -11,7 +11,7 @@ import { SignInFrame, SignInProblem } from "./sign-in-frame.tsx";
 
 const title = "Sign in the command line";
 
-/** Lets a terminal that shows a code act for whoever is signed in here. */
+/** Signs in the terminal that shows the code, with the account of this browser. */
 export function DevicePage() {
   const user = useQuery(queries.user());
   const navigate = useNavigate();

@@ -14,7 +14,7 @@ export async function enter(): Promise<void> {
   sessionLost.set(false);
 }
 
-/** Where somebody wanted to go before signing in; only ever inside this page. */
+/** The page the visitor wanted before signing in; always one of this site. */
 export function nextAddress(search: string): string {
   const next = new URLSearchParams(search).get("next")?.replace(/^"|"$/g, "") ?? "";
   return /^\/(?![/\\])[\x21-\x7e]*$/.test(next) && !next.startsWith("/sign-in") ? next : "/agents";

@@ -13,7 +13,7 @@ const PASSWORD_MIN = 8;
 /** Takes an owner's link or an invitation: what stands behind the # never reaches a server's log. */
 export function OwnerPage() {
   const token = useHiddenToken();
-  // Whoever has just started the service wants to hear its bot.
+  // After the first start the next step is to hear the bot.
   const [agentName] = useState(() => new URLSearchParams(location.search).get("talk"));
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");

@@ -7,7 +7,7 @@ import { Alert, Failed } from "../ui/notice.tsx";
 import { useTitle } from "../ui/page.tsx";
 import { CookieRefusedError } from "./enter.ts";
 
-/** A small page in the middle, before anybody is signed in. */
+/** A small centred page for visitors without a sign-in. */
 export function SignInFrame({
   title,
   about,

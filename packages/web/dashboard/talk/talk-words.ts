@@ -38,7 +38,7 @@ export function talkWords(now: {
         : { title: "Ready when you are", note: "Start a session, then just talk." };
     case "connecting":
       if (carrier && phase.step !== "microphone")
-        return { title: "Calling …", note: `As a call from ${carrier}.` };
+        return { title: "Calling…", note: `As a call from ${carrier}.` };
       return steps[phase.step];
     case "live":
       if (phase.interrupted) return { title: "Connection interrupted", note: "Trying to reconnect." };
@@ -61,7 +61,7 @@ export function talkWords(now: {
 
 const LOGS = "The agent's logs may say more.";
 
-/** What is said otherwise when it is no runner in a terminal but the service. */
+/** Texts that differ because there is a service instead of a runner in a terminal. */
 const hosted: Partial<Record<ProblemCode, Pick<Problem, "title" | "advice">>> = {
   "microphone-insecure": {
     title: "This address cannot use the microphone",

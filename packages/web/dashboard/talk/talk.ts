@@ -24,15 +24,15 @@ export interface Talk {
   keypad: Keypad;
 }
 
-/** What the service takes for every agent. */
+/** The transports the service accepts for every agent. */
 export const accepted: string[] = [...transportNames];
 export const choices: TransportChoice[] = choicesFor(accepted);
 
-/** What the user chose, kept in this browser. */
+/** The user's choices, kept in this browser. */
 export const chosenTransport = createSavedText("vocalhost-transport");
 export const startBodyText = createSavedText("vocalhost-start-body");
 
-/** Whom it is to. */
+/** The agent to talk to. */
 type TalkPlace = Parameters<typeof createHostedServer>[0];
 
 /** Ends with the page that shows it. */
@@ -70,7 +70,7 @@ function nextTransport(transport: string, event: ConnectionEvent): string {
 
 const LOOK_MS = 4_000;
 
-/** The service this page came from, for whoever is signed in: the browser's cookie starts the session. */
+/** The service this page came from. The browser's cookie authorises the start. */
 export function createHostedServer({
   organization,
   agent,

@@ -5,7 +5,7 @@ const ChartCanvas = lazy(() =>
   import("./chart-canvas.tsx").then((module) => ({ default: module.ChartCanvas })),
 );
 
-/** Lines or bars over time. What it shows is said in words as well, for whoever cannot see it. */
+/** Lines or bars over time, with a summary in words for screen readers. */
 export function Chart(props: ChartProps) {
   return (
     <figure className="grid gap-2">

@@ -41,7 +41,7 @@ export function Dialog({ open, title, onClose, children }: DialogProps) {
 interface ConfirmProps {
   open: boolean;
   title: string;
-  /** What will happen. */
+  /** The consequence of the action. */
   children: ReactNode;
   /** "Delete agent": what the button says. */
   action: string;

@@ -4,7 +4,7 @@ interface FieldProps extends Omit<ComponentProps<"input">, "onChange" | "value">
   label: string;
   value: string;
   hint?: ReactNode;
-  /** What is wrong with it. */
+  /** The error of the value. */
   problem?: string | undefined;
   onChange: (value: string) => void;
 }

@@ -16,7 +16,7 @@ export function Empty({ icon, title, children }: { icon: IconName; title: string
   );
 }
 
-/** What went wrong, in the service's own words, and a way to try again. */
+/** The service's error message, and a button to try again. */
 export function Failed({ error, retry }: { error: unknown; retry?: () => void }) {
   const { title, detail } = toProblem(error);
   return (

@@ -45,7 +45,7 @@ export function Page({ title, beside, about, actions, parent, children }: PagePr
   );
 }
 
-/** What the browser's tab says. */
+/** Sets the title of the browser's tab. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · Vocalhost`;

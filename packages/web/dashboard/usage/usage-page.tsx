@@ -28,7 +28,7 @@ export function UsagePage() {
   return (
     <Page
       title="Usage"
-      about="Months are UTC months. A session counts when it has ended."
+      about="Months are UTC months. A session counts once it has ended."
       beside={usage.data?.closed && <Badge tone="plain">Closed</Badge>}
       actions={
         <div className="flex items-end gap-2">
@@ -84,11 +84,11 @@ function Totals({ usage, days }: { usage: Usage; days: UsageDays }) {
   return (
     <Card
       title={monthTitle(usage.month)}
-      about="Only minutes of the voice filter are billed; active minutes are all minutes of all sessions."
+      about="Only minutes with the voice filter are billed. Active minutes are the minutes of all sessions."
       footer={
         <span className="text-sm text-pretty text-muted">
           The first {toCount(usage.freeMinutes)} filter minutes of a month are free; each additional minute
-          costs USD 0.0015. Seconds are added up over the month and rounded up to minutes once.
+          costs USD 0.0015. The seconds of a month are added up and then rounded up to minutes.
         </span>
       }
     >
@@ -180,7 +180,7 @@ const correctionColumns: Column<Correction>[] = [
 function Corrections({ corrections }: { corrections: Correction[] }) {
   if (corrections.length === 0) return null;
   return (
-    <Card title="Corrections" about="Found after the month was closed; not part of its total." flush>
+    <Card title="Corrections" about="Found after the month was closed. They are not part of its total." flush>
       <Table
         caption="Corrections"
         columns={correctionColumns}
@@ -193,7 +193,7 @@ function Corrections({ corrections }: { corrections: Correction[] }) {
 
 type Day = UsageDays["days"][number];
 
-/** The month, day by day: as bars, and as a table for whoever wants the numbers. */
+/** The month day by day, as bars and as a table. */
 function DaysCard({ days }: { days: UsageDays }) {
   const used = days.days.filter(({ activeSeconds }) => activeSeconds > 0);
   return (

@@ -1,12 +1,12 @@
 import type { FilterAddress } from "./filter-remote.ts";
 
-/** Who starts sessions for a page: the runner it came from, or the hosted service. */
+/** Starts sessions for a page: the runner it came from, or the hosted service. */
 export interface BotServer {
   /** `POST` here starts a session. */
   readonly startUrl: string;
   /** Sent with the start. @default none */
   readonly startHeaders?: Record<string, string>;
-  /** What is asked beside the transport and the body. */
+  /** Fields of the start request besides the transport and the body. */
   readonly startRequest?: Record<string, unknown>;
   /** Told to the carrier of a simulated call. */
   readonly callParameters?: Record<string, string>;

@@ -9,9 +9,9 @@ import type { ProblemCode } from "../events/problem.ts";
 export interface Link {
   readonly transport: Transport;
   readonly media: MicrophoneMedia & { readonly botMeter: AnalyserNode | undefined };
-  /** What `POST /start` is asked, without `body`. */
+  /** The request to `POST /start`, without `body`. */
   readonly startRequest: Record<string, unknown>;
-  /** What it means when no connection comes about. */
+  /** The problem to show if no connection is made. */
   readonly failure: ProblemCode;
   /** Turns the answer of `POST /start` into what the transport accepts. */
   toConnectParams(answer: unknown, server: BotServer): unknown;
@@ -37,6 +37,6 @@ export interface LinkOptions {
   microphoneId: string | undefined;
   speakerId: string | undefined;
   onPlaybackBlocked: () => void;
-  /** Who is in the room, where there is one. */
+  /** The participants of the room, if there is one. */
   onAttendees: (attendees: Attendee[]) => void;
 }

@@ -17,7 +17,7 @@ interface ConversationProps {
   onSend: (text: string) => void;
 }
 
-/** What was said, and a place to type. */
+/** The transcript, and a text box. */
 export function Conversation({ phase, entries, onPhone, keypad, onSend }: ConversationProps) {
   const { copied, copy } = useCopy();
   return (

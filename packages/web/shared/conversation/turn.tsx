@@ -54,7 +54,7 @@ function BotBubble({ turn }: { turn: BotTurn }) {
   );
 }
 
-/** What the voice has said stands out from what is still to come. */
+/** Spoken text stands out from text that is still to be spoken. */
 function Segment({ segment, isFirst }: { segment: BotSegment; isFirst: boolean }) {
   const spoken = segment.text.slice(0, segment.spokenLength);
   const rest = segment.text.slice(segment.spokenLength);

@@ -37,7 +37,7 @@ export type ConnectionEvent = { atMs: number } & (
   | { type: "runner-found" }
 );
 
-/** Somebody in a room, this page included. */
+/** A participant of a room, this page included. */
 export interface Attendee {
   identity: string;
   name: string;
@@ -48,5 +48,5 @@ export interface Attendee {
 export type ReceivedMessage = Pick<RtviMessage, "type" | "data"> & { id?: string };
 
 type WithoutTime<E> = E extends unknown ? Omit<E, "atMs"> : never;
-/** What a reporter passes; the time is added where events are collected. */
+/** An event as it is reported; the time is added where events are collected. */
 export type ConnectionReport = WithoutTime<ConnectionEvent>;

@@ -3,7 +3,7 @@ export interface Problem {
   code: ProblemCode;
   title: string;
   advice: string;
-  /** What the other side or the browser said. */
+  /** The message of the other side or the browser. */
   detail?: string;
 }
 

@@ -17,7 +17,7 @@ export interface LinkSample {
   route?: string;
 }
 
-/** What the page shows about the link. */
+/** The link's figures on the page. */
 export interface LinkFigures {
   upKbps: number;
   downKbps: number;
@@ -115,7 +115,7 @@ function routeOf(stats: PeerStat[], pair: PeerStat): string | undefined {
   return `${(local.protocol ?? "udp").toUpperCase()}, ${relayed ? "relayed" : "direct"}`;
 }
 
-/** What a sample waited on average since the reading before. */
+/** The average wait of a sample since the previous reading. */
 function recentWaitMs(before: LinkSample | undefined, now: LinkSample): number | undefined {
   if (!now.waited) return undefined;
   const samples = now.waited.samples - (before?.waited?.samples ?? 0);

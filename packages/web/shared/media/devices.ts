@@ -3,7 +3,7 @@ export interface Devices {
   speakers: MediaDeviceInfo[];
 }
 
-/** What can be chosen. Names stay empty until the microphone was allowed once. */
+/** The available devices. Names stay empty until the microphone was allowed once. */
 export async function listDevices(): Promise<Devices> {
   const all = (await navigator.mediaDevices?.enumerateDevices()) ?? [];
   const ofKind = (kind: MediaDeviceKind) =>

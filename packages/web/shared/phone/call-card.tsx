@@ -11,7 +11,7 @@ import { finishedCall, type CallRecording, type FinishedCall } from "./phone-sta
 import { Violations } from "./violations.tsx";
 import { Waveform } from "./waveform.tsx";
 
-/** What is left of the last call: its sound and its figures. */
+/** The last call: its recording and its figures. */
 export function CallCard() {
   const call = useStore(finishedCall);
   return call ? <Card call={call} /> : null;

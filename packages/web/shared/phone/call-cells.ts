@@ -9,7 +9,7 @@ import type { ShownFigures } from "./call-figures.ts";
 const OWN_LAG_MAX_MS = 100;
 const AHEAD_MAX_MS = 500; // more than this makes interruptions feel ignored
 
-/** What is shown while a call runs. */
+/** The figures of a running call. */
 export function liveCells(figures: ShownFigures, answersMs: number[]): FigureProps[] {
   const { connectMs, firstAudioMs, violations } = figures;
   const firstMs = firstAudioMs === undefined ? undefined : firstAudioMs - (connectMs ?? 0);
@@ -57,7 +57,7 @@ export function liveCells(figures: ShownFigures, answersMs: number[]): FigurePro
   ];
 }
 
-/** What is shown of a call that is over. */
+/** The figures of a finished call. */
 export function summaryCells(summary: CallSummary): FigureProps[] {
   const { connectMs, firstAudioMs, answersMs, heard, said, clears, pacing, traffic } = summary;
   const firstMs = firstAudioMs === undefined ? undefined : firstAudioMs - (connectMs ?? 0);

@@ -19,7 +19,7 @@ export function toCarrier(requested: string, accepted: string[]): CarrierName | 
   return carriers.find((carrier) => carrier === requested) ?? carriers[0];
 }
 
-/** What the user typed as a number: one that can be dialled, or a mistake worth explaining. */
+/** Parses a typed number: one that can be dialled, or an error with an explanation. */
 type PhoneNumber = { kind: "number"; text: string } | { kind: "mistake"; message: string };
 
 const DIGITS_MAX = 20; // the longest numbers of the world have 15, short codes and prefixes add some

@@ -1,6 +1,6 @@
 import type { CallEvent, Violation } from "@vocalhost/simulator";
 
-/** What is known about a call while it runs. Times count from dialling. */
+/** The state of a running call. Times count from dialling. */
 export interface CallFigures {
   connectMs: number | undefined;
   /** The first sound of the bot. */

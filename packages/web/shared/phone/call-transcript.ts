@@ -13,7 +13,7 @@ import {
 } from "../transcript/transcript.ts";
 
 const SAME_TURN_PAUSE_MS = 1_200; // a breath within a turn
-const NOISE_MS = 100; // a click or a cough; nobody says anything so fast
+const NOISE_MS = 100; // shorter sounds are clicks or coughs, not speech
 
 /** A phone line has no words of its own: turns are found by loudness, the rest are small notes. */
 export function nextCallTranscript(transcript: Transcript, event: ConnectionEvent): Transcript {
@@ -76,7 +76,7 @@ function note(transcript: Transcript, of: "keys" | "marks", item: string): Trans
   return last ? replace(transcript, { ...entry, id: last.id }) : append(transcript, entry);
 }
 
-/** The note such things go into, unless somebody has spoken since. */
+/** The note for such events, unless a turn has followed it. */
 function gathering(transcript: Transcript, of: "keys" | "marks"): TranscriptNote | undefined {
   const spoken = transcript.entries.findLastIndex((entry) => entry.kind !== "note");
   const notes = transcript.entries.slice(spoken + 1).filter((entry) => entry.kind === "note");

@@ -55,14 +55,14 @@ export function PhoneFields({
 }
 
 const labels: Record<(typeof surroundingNames)[number], string> = {
-  talker: "Somebody talking",
+  talker: "Another person talking",
   babble: "Many people talking",
   music: "Music",
   noise: "Noise",
 };
 const LEVELS_DB = ["0", "5", "10", "15", "20"];
 
-/** What else is heard on the line, to try a bot in a noisy place. */
+/** Background sound on the line, to try a bot in a noisy place. */
 function BackgroundFields() {
   const background = useStore(chosenBackground);
   const level = useStore(chosenBackgroundLevel);

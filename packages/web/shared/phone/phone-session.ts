@@ -26,7 +26,7 @@ import { createCallDetails, requestCall } from "./request-call.ts";
 
 export function openPhoneSession(options: OpenSessionOptions): OpenSession {
   const { call } = options;
-  if (!call) throw new Error("There is nobody to call");
+  if (!call) throw new Error("There is no call to place");
   return new PhoneSession(options, call);
 }
 
@@ -205,7 +205,7 @@ class PhoneSession implements OpenSession {
     callFigures.set({ ...this.#figures, leadMs: leadMs(this.#figures, now - this.#dialledMs), ownLagMs });
   }
 
-  /** What is left of a call that came about. */
+  /** The recording and figures of a call that was connected. */
   #keep({ outcome, summary, said, heard }: CallReport): void {
     if (outcome.type === "not-connected") return;
     const wav = new Blob([writeStereoWav({ left: said, right: heard })], { type: "audio/wav" });

@@ -3,7 +3,7 @@ import { createSavedText, createStore } from "../store.ts";
 import type { CallChoice } from "../connection/open-session.ts";
 import { emptyFigures, type ShownFigures } from "./call-figures.ts";
 
-/** What the user chose, kept in this browser. The numbers are kept free for fiction. */
+/** The user's choices, kept in this browser. The default numbers are reserved for fiction. */
 export const chosenCarrier = createSavedText("vocalhost-carrier", "twilio");
 export const fromNumber = createSavedText("vocalhost-from", "+12025550143");
 export const toNumber = createSavedText("vocalhost-to", "+12025550199");

@@ -50,7 +50,7 @@ export function toCallAddress(answer: unknown): string | undefined {
   return url.href;
 }
 
-/** Who calls whom. The numbers travel where the runner's own webhook answers would put them. */
+/** Caller and callee, in the fields that the runner's own webhook answers use. */
 export function createCallDetails(
   { carrier, from, to }: CallChoice,
   more: Record<string, string> = {}, // only where the carrier has room for them

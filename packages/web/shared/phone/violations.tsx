@@ -1,7 +1,7 @@
 import type { Violation } from "@vocalhost/simulator";
 import { Icon } from "../icon.tsx";
 
-/** What the carrier would not have accepted of the bot. */
+/** Messages of the bot that the carrier would reject. */
 export function Violations({ violations }: { violations: (Violation & { count: number })[] }) {
   if (violations.length === 0) {
     return (

@@ -1,4 +1,4 @@
-/** What the developer typed as `body`: nothing, a value, or a mistake worth explaining. */
+/** Parses the typed `body`: nothing, a value, or an error with an explanation. */
 export type StartBody =
   | { kind: "none" }
   | { kind: "value"; value: unknown }

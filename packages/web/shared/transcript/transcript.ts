@@ -30,7 +30,7 @@ export interface TranscriptNote {
   kind: "note";
   id: number;
   text: string;
-  /** What has been put into one note because it came in a row. */
+  /** Consecutive events that one note sums up. */
   gathers?: { of: "keys" | "marks"; items: string[] };
 }
 

@@ -24,7 +24,7 @@ interface RoomPlace {
 const RTVI_LABEL = "rtvi-ai";
 const BOT_WAIT_MS = 18_000; // it starts with the room and loads what it needs
 
-/** A conversation in a room of LiveKit's kind: with a bot, and with whoever else is there. */
+/** A conversation in a LiveKit room, with a bot and other participants. */
 class RoomTransport extends Transport {
   // Every server knows two connections; asking for one first costs a way there and back, and leaves an error in the
   // console where the server is ours.
@@ -209,7 +209,7 @@ function toParticipant({ identity, name }: RemoteParticipant): { id: string; nam
   return { id: identity, name: name ?? "", local: false };
 }
 
-/** Anybody in the room can send anything. */
+/** Every participant of the room can send data, so it is validated. */
 function parseMessage(payload: Uint8Array): RTVIMessage | undefined {
   try {
     return JSON.parse(new TextDecoder().decode(payload)) as RTVIMessage;

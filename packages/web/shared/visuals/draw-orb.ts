@@ -5,7 +5,7 @@ export type OrbMood = "resting" | "connecting" | "live" | "muted" | "dimmed";
 export const ORB_BOT_BANDS = 4; // as many waves run around the body; more look ragged
 export const ORB_USER_BANDS = 30;
 
-/** What the orb shows; carried from frame to frame so that it moves softly. */
+/** The state of the orb, carried from frame to frame so that it moves smoothly. */
 export class OrbState {
   mood: OrbMood = "resting";
   progress = 0;
@@ -40,7 +40,7 @@ export class OrbState {
     return this.#shownProgress;
   }
 
-  /** Nobody speaks, and what it shows is so close to what it follows that the eye sees no difference. */
+  /** True in silence, once the picture has settled and frames no longer differ visibly. */
   get isSettled(): boolean {
     const presence = this.mood === "dimmed" ? 0 : 1;
     const away = [

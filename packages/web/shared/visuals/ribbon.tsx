@@ -5,7 +5,7 @@ import type { Store } from "../store.ts";
 import { drawRibbon } from "./draw-ribbon.ts";
 import { usePainting } from "./use-painting.ts";
 
-/** Who spoke when, over the last twelve seconds. */
+/** Voice activity of both sides over the last twelve seconds. */
 export function Ribbon({ connection, latency }: { connection: Connection; latency: Store<ResponseLatency> }) {
   const canvas = usePainting({
     draw(picture) {

@@ -1,6 +1,6 @@
 import type { ConnectionEvent } from "../events/connection-event.ts";
 
-/** Who is speaking, as the bot sees it. */
+/** The current speakers, as the bot sees them. */
 export interface Speaking {
   user: boolean;
   bot: boolean;
