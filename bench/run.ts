@@ -1,4 +1,5 @@
-// npm run bench [names…] [--json]
+// npm run bench [names…] [--json] [--update]
+// `--update` writes the figures into bench/README.md
 import { calls } from "./calls.ts";
 import { blocked } from "./rows/blocked.ts";
 import { capacity } from "./rows/capacity.ts";
@@ -22,9 +23,13 @@ import { hosted } from "./hosted/hosted.ts";
 import { liveSessions } from "./hosted/live-sessions.ts";
 import { kwok, pods } from "./hosted/pods.ts";
 import { postgres } from "./hosted/postgres.ts";
-import { describeMachine } from "./machine/describe.ts";
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describeMachine, nameMachine } from "./machine/describe.ts";
 import type { Benchmark, Row } from "./report/row.ts";
 import { formatTable } from "./report/table.ts";
+import { listMachine, updatePage } from "./report/update-page.ts";
 
 const ALL: Benchmark[] = [
   startup,
@@ -76,7 +81,9 @@ for (const benchmark of names.length === 0 ? ALL : KNOWN.filter(({ name }) => na
       told.push(row);
       console.error(`  ${row.what}: ${row.measured}; ${row.note ?? ""}`);
     };
-    rows.push(...(await benchmark.run(tell)));
+    const measured = await benchmark.run(tell);
+    rows.push(...measured);
+    if (words.includes("--update")) writeToPage(benchmark.name, measured);
   } catch (error) {
     failures += 1;
     rows.push(...told);
@@ -87,3 +94,12 @@ const machine = describeMachine();
 if (words.includes("--json")) console.log(JSON.stringify({ machine, rows }, undefined, 2));
 else console.log(`\n${machine}\n\n${formatTable(rows)}`);
 process.exit(failures > 0 ? 1 : 0);
+
+/** At once, so that figures are kept if a later benchmark cannot be measured. */
+function writeToPage(name: string, measured: Row[]): void {
+  const file = fileURLToPath(new URL("README.md", import.meta.url));
+  const { page, letter } = listMachine(readFileSync(file, "utf8"), nameMachine());
+  const date = new Date().toISOString().slice(0, 10);
+  writeFileSync(file, updatePage(page, { benchmark: name, rows: measured, date, machine: letter }));
+  spawnSync("npx", ["oxfmt", file], { stdio: "inherit" });
+}

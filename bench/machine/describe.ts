@@ -1,9 +1,12 @@
 import { availableParallelism, cpus, loadavg, release, totalmem } from "node:os";
 
-/** One line about what the figures were taken on. */
+/** Returns one line about the machine, its software and its load. */
 export function describeMachine(): string {
-  const model = cpus()[0]?.model ?? "unknown processor";
-  const memory = Math.round(totalmem() / 2 ** 30);
   const load = loadavg().map((value) => value.toFixed(1));
-  return `${availableParallelism()} cores, ${model} (${process.arch}), ${memory} GiB, Linux ${release()}, Node ${process.version}, load average ${load.join(" ")}`;
+  return `${nameMachine()}, Linux ${release()}, Node ${process.version}, load average ${load.join(" ")}`;
+}
+
+export function nameMachine(): string {
+  const model = cpus()[0]?.model ?? "unknown processor";
+  return `${availableParallelism()} cores, ${model} (${process.arch}), ${Math.round(totalmem() / 2 ** 30)} GiB`;
 }

@@ -33,7 +33,7 @@ export const startup: Benchmark = {
     );
     return [
       {
-        what: "`node bot.ts` until it listens, wall, median (slowest)",
+        what: "`node bot.ts` until it listens, wall time, median (slowest)",
         target: `≤ ${TARGET_MS} ms`,
         measured: `${figure(wall("bot"))} (${figure(slowest)}) ms`,
         baseline: `bare fastify ${figure(wall("fastify"))} ms (${ratio(wall("bot"), wall("fastify"))}), bare node ${figure(wall("nothing"))} ms`,
