@@ -43,6 +43,8 @@ for (const name of PACKAGES) {
 }
 run(process.execPath, join(repository, "scripts/build-client-page.ts"));
 run(process.execPath, join(repository, "scripts/build-dashboard.ts"));
+if (!values["no-check"])
+  run(process.execPath, "--conditions=@vocalhost/source", join(repository, "scripts/docs-site/build.ts"));
 
 function run(command: string, ...args: string[]): void {
   const { status, error } = spawnSync(command, args, { stdio: "inherit" });

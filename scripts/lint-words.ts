@@ -20,7 +20,12 @@ interface Passage {
 
 const REPOSITORY = fileURLToPath(new URL("../", import.meta.url));
 /** Pages, and the packages whose comments and messages follow the rules. */
-const CHECKED = ["scripts/checks.ts"];
+const CHECKED = [
+  "{README,CHANGELOG,bench/README}.md",
+  "docs/{!(voice-isolation*),carriers/*}.md",
+  "docs/hosted/!(configuration|kubernetes|many-machines|operating).md",
+  "scripts/{checks.ts,docs-site/*.ts}",
+];
 /** Files that must use the words below. At most ten lines. */
 const EXCEPTIONS = ["scripts/lint-words.ts", "e2e/docs/lint-words.test.ts"];
 
@@ -153,7 +158,8 @@ function filesOf(path: string): string[] {
 
 if (import.meta.main) {
   const named = process.argv.slice(2);
-  const paths = named.length > 0 ? named : CHECKED.map((path) => join(REPOSITORY, path));
+  const paths =
+    named.length > 0 ? named : globSync(CHECKED, { cwd: REPOSITORY }).map((path) => join(REPOSITORY, path));
   let findings = 0;
   for (const file of paths.flatMap(filesOf)) {
     const name = relative(REPOSITORY, resolve(file));

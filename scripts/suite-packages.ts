@@ -24,6 +24,11 @@ const SUITES: SuitePackages[] = [
     usedBy: ["react-clients", "web-pages", "dashboard/talk"].map((name) => `e2e/realtime/${name}.test.ts`),
   },
   {
+    folder: "scripts/docs-site",
+    usedBy: ["scripts/docs-site/", "e2e/docs/site.long.ts"],
+    isOnlyForLong: true,
+  },
+  {
     folder: "scripts/kernel-compiler",
     usedBy: ["packages/audio/src/resample.test.ts", "packages/viva/src/kernel.test.ts"],
     isOnlyForLong: true,

@@ -30,7 +30,9 @@ export function readSources(): SourceFile[] {
   const paths = globSync("packages/*/**/*.{ts,tsx,js,mjs,cjs}", {
     cwd: REPOSITORY,
     exclude: (path) =>
-      /(?:^|\/)(?:node_modules|dist|client-page|dashboard-page|models|fixtures|assembly)$/.test(path),
+      /(?:^|\/)(?:node_modules|dist|client-page|dashboard-page|docs-page|models|fixtures|assembly)$/.test(
+        path,
+      ),
   });
   return paths.sort().map(readSource);
 }

@@ -107,8 +107,8 @@ interface AxeResult {
   }[];
 }
 
-/** By the debugger's door: the page's own policy would not let a foreign script in. */
-async function findNoBarrier(page: Page, name: string): Promise<void> {
+/** Runs axe by the debugger, because the page's own policy would not let a foreign script in. */
+export async function findNoBarrier(page: Page, name: string): Promise<void> {
   const isThere = await page.evaluate(() => "axe" in globalThis);
   if (!isThere) await page.evaluate(AXE);
   const { violations } = await page.evaluate(async () => {

@@ -37,7 +37,7 @@ const completion = defineCommand({
   load: async () => (await import("./completion/completion-script.ts")).run,
 });
 
-const commands: readonly DefinedCommand[] = [
+export const commands: readonly DefinedCommand[] = [
   dev,
   call,
   up,
@@ -60,7 +60,7 @@ const commands: readonly DefinedCommand[] = [
 ];
 
 /** Summaries of the command groups. */
-const groupSummaries: Readonly<Record<string, string>> = {
+export const groupSummaries: Readonly<Record<string, string>> = {
   auth: "sign in to a service and out again",
   agent: "inspect agents, start and stop their sessions, roll back",
   secrets: "store secrets for your bots",

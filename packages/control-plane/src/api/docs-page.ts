@@ -68,7 +68,7 @@ interface Listed {
 
 function section({ path, method, operation }: Listed): string {
   const parameters = (operation.parameters ?? []).map(({ name, in: place, required, schema }) =>
-    row([name, place, describe(schema), required ? "required" : ""]),
+    row([name, place, describeSchema(schema), required ? "required" : ""]),
   );
   const body = Object.values(operation.requestBody?.content ?? {})[0]?.schema;
   const needs = (operation.security ?? []).flatMap((each) => Object.keys(each)).join(" or ");
@@ -85,25 +85,25 @@ ${body ? `<p>Body</p>${schemaText(body)}` : ""}<p>Answers</p><ul>${answers.join(
 function schemaText(schema: JsonSchema | undefined): string {
   if (!schema) return "";
   const properties = Object.entries(schema.properties ?? {});
-  if (properties.length === 0) return `<code>${escape(describe(schema))}</code>`;
+  if (properties.length === 0) return `<code>${escape(describeSchema(schema))}</code>`;
   const rows = properties.map(([name, value]) =>
-    row([name, describe(value), schema.required?.includes(name) ? "required" : ""]),
+    row([name, describeSchema(value), schema.required?.includes(name) ? "required" : ""]),
   );
   return `<table>${rows.join("")}</table>`;
 }
 
 const DEPTH_MAX = 4;
 
-function describe(schema: JsonSchema, depth = 0): string {
+export function describeSchema(schema: JsonSchema, depth = 0): string {
   const choices = schema.anyOf ?? schema.oneOf;
-  if (choices) return choices.map((choice) => describe(choice, depth)).join(" | ");
+  if (choices) return choices.map((choice) => describeSchema(choice, depth)).join(" | ");
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
-  if (schema.type === "array") return `${describe(schema.items ?? {}, depth + 1)}[]`;
+  if (schema.type === "array") return `${describeSchema(schema.items ?? {}, depth + 1)}[]`;
   if (schema.type === "object" && schema.properties && depth < DEPTH_MAX) {
     const inner = Object.entries(schema.properties).map(
       ([name, value]) =>
-        `${name}${schema.required?.includes(name) ? "" : "?"}: ${describe(value, depth + 1)}`,
+        `${name}${schema.required?.includes(name) ? "" : "?"}: ${describeSchema(value, depth + 1)}`,
     );
     return `{ ${inner.join(", ")} }`;
   }

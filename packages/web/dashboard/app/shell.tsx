@@ -162,7 +162,11 @@ function HelpDialog() {
         <a className="text-accent-deep underline underline-offset-2" href="/v1/docs">
           REST API
         </a>
-        , so it can be scripted.
+        , so it can be scripted. The{" "}
+        <a className="text-accent-deep underline underline-offset-2" href="/docs/">
+          documentation
+        </a>{" "}
+        belongs to the version that runs here.
       </p>
     </Dialog>
   );

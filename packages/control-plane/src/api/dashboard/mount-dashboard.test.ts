@@ -6,13 +6,14 @@ import { test } from "node:test";
 import { createApiApp } from "../create-api-app.ts";
 import { silentLog } from "@vocalhost/base/log";
 import { mountDashboard } from "./mount-dashboard.ts";
+import { mountDocs } from "./mount-docs.ts";
 
-async function startPage(files: Record<string, string>) {
+async function startPage(files: Record<string, string>, mount = mountDashboard) {
   const folder = mkdtempSync(join(tmpdir(), "vocalhost-page-"));
   mkdirSync(join(folder, "assets"));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   const app = createApiApp(silentLog);
-  mountDashboard(app, folder);
+  mount(app, folder);
   app.get("/v1/something", async () => ({ data: true }));
   const origin = await app.listen({ host: "127.0.0.1", port: 0 });
   return {
@@ -110,4 +111,30 @@ test("without a built page the service says so and how to get it", async () => {
   const response = await page.get("/agents");
   assert.equal(response.status, 503);
   assert.match(await response.text(), /The dashboard is not built/);
+});
+
+test("the documentation has addresses without endings, its own 404 and a policy without inline code", async () => {
+  const files = { "index.html": "home", "bots.html": "bots", "404.html": "gone", "assets/a.js": SCRIPT };
+  await using page = await startPage(files, mountDocs);
+  for (const [path, status, text] of [
+    ["/docs", 200, "home"],
+    ["/docs/", 200, "home"],
+    ["/docs/bots", 200, "bots"],
+    ["/docs/assets/a.js", 200, SCRIPT],
+    ["/docs/nothing", 404, "gone"],
+  ] as const) {
+    const response = await page.get(path);
+    assert.deepEqual([response.status, await response.text()], [status, text], path);
+    const policy = response.headers.get("content-security-policy") ?? "";
+    assert.match(policy, /default-src 'none'/);
+    assert.doesNotMatch(policy, /unsafe/);
+  }
+  assert.match((await page.get("/docs/assets/b.js")).headers.get("content-type") ?? "", /json/);
+});
+
+test("without a built site the service says how to build the documentation", async () => {
+  await using page = await startPage({}, mountDocs);
+  const response = await page.get("/docs/");
+  assert.equal(response.status, 503);
+  assert.match(await response.text(), /npm run docs/);
 });

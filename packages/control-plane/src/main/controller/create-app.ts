@@ -11,6 +11,7 @@ import { openPeople, type People } from "../../identity/people.ts";
 import { createRequestLimits, createStartLimits } from "../../identity/rate-limits.ts";
 import { createBuilds, type Builds } from "../../builds/builds.ts";
 import { mountDashboard } from "../../api/dashboard/mount-dashboard.ts";
+import { mountDocs } from "../../api/dashboard/mount-docs.ts";
 import { createSecretSets } from "../../secrets/secret-sets.ts";
 import { findRegions } from "./find-regions.ts";
 import { createMediaProbe } from "./probe-media.ts";
@@ -143,6 +144,7 @@ export async function createApp(
     metrics,
     ...(config.metricsToken ? { metricsToken: config.metricsToken } : {}),
   });
+  mountDocs(app);
   mountDashboard(app);
   mountInternalRoutes(app, {
     doors,
