@@ -18,7 +18,7 @@ const MERGE = "application/merge-patch+json";
 export function drainNode(cluster: TestCluster, node: string): Drain {
   let refused = 0;
   const drained = drain(cluster, node, () => (refused += 1));
-  drained.catch(() => undefined); // whoever waits for it is told
+  drained.catch(() => undefined); // the caller awaits it
   return {
     get refused() {
       return refused;

@@ -158,7 +158,7 @@ async function restrictedConfig(config: KubeConfig, namespace: string): Promise<
   };
 }
 
-/** Whoever tested has let go of all pods; what is left goes with the namespace. */
+/** Throws if a test has left pods. The cluster removes everything else with the namespace. */
 async function removeNamespace(api: CoreV1Api, name: string): Promise<void> {
   const { items } = await api.listNamespacedPod({ namespace: name });
   await api.deleteNamespace({ name });

@@ -12,7 +12,7 @@ export interface DriverHarness extends AsyncDisposable {
   open(): Promise<OpenedDriver>;
   /** Makes something the driver can run of a bot's text. */
   source(bot: string): Promise<InstanceSource>;
-  /** Whether what the driver asks for is kept by whoever runs its instances here. @default true */
+  /** Whether the machine that runs the instances keeps their limits. @default true */
   keepsLimits?: boolean;
   /** Whether the driver tells how long a boot waited for the processor. @default true */
   tellsStarvation?: boolean;
@@ -179,7 +179,7 @@ export function driverContract(name: string, start: () => Promise<DriverHarness>
     await young.destroy(spec.id, { graceMs: 10_000 });
   });
 
-  test(`${name}: whoever wants to know is told when something changed`, async () => {
+  test(`${name}: listeners are told when something changed`, async () => {
     await using harness = await start();
     const { driver } = await harness.open();
     const seen = new Set<string>();
@@ -194,7 +194,7 @@ export function driverContract(name: string, start: () => Promise<DriverHarness>
     await until(() => seen.has("exited"), 20_000, "news of the end");
   });
 
-  test(`${name}: what is paused answers nobody until it is woken, and can be ended`, async (t) => {
+  test(`${name}: what is paused does not answer until it is woken, and can be ended`, async (t) => {
     await using harness = await start();
     const { driver } = await harness.open();
     if (!driver.pause || !driver.wake) return t.skip("it cannot pause");
@@ -224,7 +224,7 @@ export function driverContract(name: string, start: () => Promise<DriverHarness>
   test(`${name}: memory and CPU time are limited where the driver says so`, async (t) => {
     await using harness = await start();
     const { driver } = await harness.open();
-    if (harness.keepsLimits === false) return t.skip("whoever runs the instances here keeps no limits");
+    if (harness.keepsLimits === false) return t.skip("instances have no limits here");
     const { cpuLimit, memoryLimit } = driver.capabilities;
     if (memoryLimit) {
       const bot = `const kept = []; for (;;) kept.push(Buffer.alloc(8 * 1024 * 1024, 1));`;
@@ -238,7 +238,7 @@ export function driverContract(name: string, start: () => Promise<DriverHarness>
       const spec = specOf(await harness.source(BUSY_BOT), { cpuMillicores: 200 });
       await driver.create(spec);
       const { address } = await listening(driver, spec.id);
-      await driver.wake?.(spec.id); // as everybody does who has a session for it
+      await driver.wake?.(spec.id); // as the service does before a session
       const { share } = (await ask(address, "/burn", spec.token)) as { share: number };
       assert.ok(share < 0.4, `it got ${share} of a core`);
     }

@@ -14,7 +14,7 @@ export interface StandInApi extends AsyncDisposable {
   find(kind: string, name: string): ApiObject | undefined;
   /** As a node or a controller of the cluster would. */
   change(kind: string, name: string, change: (object: ApiObject) => void): void;
-  /** The pod no longer runs anywhere: it goes, unless somebody wants to keep it. */
+  /** The pod no longer runs: it is deleted unless it has a finalizer. */
   released(name: string): void;
   onChange(listener: (kind: string, object: ApiObject) => void): void;
   /** Serves what comes below `pods/{name}/log`. */
@@ -25,7 +25,7 @@ export interface StandInApi extends AsyncDisposable {
   endWatches(): void;
   /** Forgets what happened: watches cannot be resumed from before. */
   compact(): void;
-  /** Nobody answers until it is started again. */
+  /** The server does not answer until it is started again. */
   stop(): Promise<void>;
   start(): Promise<void>;
 }
@@ -88,7 +88,7 @@ export async function startStandInApi({ resizing = "allowed" }: StandInApiOption
     happened("MODIFIED", kind, object);
   }
 
-  /** An object that is to go goes when nobody holds it, and a pod when its node has let go as well. */
+  /** Deletes an object that has no finalizer left; a pod only when its node has released it as well. */
   function goIfFree(kind: string, object: ApiObject): void {
     const { deletionTimestamp, finalizers = [], deletionGracePeriodSeconds = 0, name = "" } = object.metadata;
     if (deletionTimestamp === undefined || finalizers.length > 0) return;
