@@ -106,7 +106,7 @@ describe(
       const dead = await cluster.leader();
       const killedMs = performance.now();
       await dead.end("SIGKILL");
-      await hangUp([over]); // its gateway is gone
+      await hangUp([over]); // while no controller leads
       await until(
         () => doors[1].publicApi.sessions.start(AGENT, { transport: "websocket" }).catch(() => undefined),
         TAKEN_OVER_MS,
