@@ -12,7 +12,7 @@ const LINES = 20_000;
 const SERVICE_LOG = fileURLToPath(new URL("./service-log.ts", import.meta.url));
 const PROGRAM = `
   import { createServiceLog } from ${JSON.stringify(SERVICE_LOG)};
-  const log = createServiceLog({ level: "info", process: "test" });
+  const log = createServiceLog({ config: { logLevel: "info", logFormat: undefined }, process: "test" });
   process.stdin.once("data", () => {
     for (let line = 0; line < ${LINES}; line += 1) log.info({ line }, "a line of the log");
     process.stdout.write("text of a program");

@@ -1,4 +1,4 @@
-import { oneOf, type Settings } from "@vocalhost/protocol";
+import { logFormatSetting, oneOf, readableLog, type Settings, type ValuesOf } from "@vocalhost/protocol";
 import pino from "pino";
 import { styleText } from "node:util";
 import type { Log } from "./log.ts";
@@ -9,23 +9,38 @@ export const logSettings = {
     schema: oneOf(["debug", "info", "warn", "error"]).default("info"),
     help: "`debug`, `info`, `warn`, `error`",
   },
+  logFormat: logFormatSetting,
 } as const satisfies Settings;
+
+type LogConfig = ValuesOf<typeof logSettings>;
 
 const WAITING_MAX_CHARACTERS = 1024 * 1024; // about 5,000 lines
 const TRY_AGAIN_MS = 1_000;
 
-/** One JSON line per event for machines; on a terminal a line to read. What cannot be written ends no process. */
-export function createServiceLog(options: { level: string; process: string }): Log {
-  const settings = { level: options.level, base: { process: options.process } };
+/** Writes one JSON line per event, or lines to read. A log that cannot be written ends no process. */
+export function createServiceLog({ config, process: part }: { config: LogConfig; process: string }): Log {
+  const { logLevel: level, logFormat = process.stdout.isTTY ? "text" : "json" } = config;
+  const settings = { level, base: { process: part } };
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined); // unheard, it would end us
   const destination = pino.destination({
     ...{ fd: process.stdout.fd, sync: true, maxLength: WAITING_MAX_CHARACTERS },
     retryEAGAIN: () => false, // it would hold up everything until somebody reads
   });
-  const shown = { write: (line: string) => destination.write(toReadable(line)) };
-  const log = pino(settings, process.stdout.isTTY ? shown : destination);
+  const log = pino(settings, logFormat === "text" ? readableTo(destination, level === "debug") : destination);
   tellFailures(destination, log);
   return log;
+}
+
+function readableTo(destination: pino.DestinationStream, isVerbose: boolean): pino.DestinationStream {
+  const hasColours = process.stdout.hasColors?.() ?? false;
+  const style = (name: "dim" | "yellow" | "red", text: string): string =>
+    hasColours ? styleText(name, text, { validateStream: false }) : text;
+  return {
+    write(line) {
+      const text = readableLog(line, { style, isVerbose });
+      if (text !== undefined) destination.write(`${text}\n`);
+    },
+  };
 }
 
 /** Lines that cannot be written wait; those that find no place are counted. Both is said when writing works again. */
@@ -48,28 +63,4 @@ function tellFailures(destination: ReturnType<typeof pino.destination>, log: Log
   destination.on("drop", () => {
     if (failed) failed.lost += 1;
   });
-}
-
-interface LogLine {
-  level: number;
-  time: number;
-  process: string;
-  msg: string;
-  err?: { message?: string; stack?: string };
-  [field: string]: unknown;
-}
-
-function toReadable(line: string): string {
-  const { level, time, process: _process, msg, err, ...fields } = JSON.parse(line) as LogLine;
-  const clock = styleText("gray", new Date(time).toTimeString().slice(0, 8));
-  const sentence = level >= 50 ? styleText("red", msg) : level >= 40 ? styleText("yellow", msg) : msg;
-  const details = Object.entries(fields).map(([name, value]) => `${name}=${fieldText(value)}`);
-  const tail = details.length > 0 ? ` ${styleText("gray", details.join(" "))}` : "";
-  const problem = err ? `\n${err.stack ?? err.message ?? ""}` : "";
-  return `${clock} ${sentence}${tail}${problem}\n`;
-}
-
-// What callers sent may be in a field; it must not be able to move the cursor or fake a line.
-function fieldText(value: unknown): string {
-  return typeof value === "string" && !/[\p{Cc}\p{Cf}]/u.test(value) ? value : JSON.stringify(value);
 }

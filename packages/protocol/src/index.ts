@@ -9,6 +9,7 @@ export { closestWord } from "./closest-word.ts";
 // Settings that programs read from their environment
 export { httpUrl, json, list, oneOf, parsedBy, readSettings, wholeNumber, yesOrNo } from "./settings.ts";
 export type { Setting, Settings, ValuesOf } from "./settings.ts";
+export { logFormatSetting, readableLog } from "./readable-log.ts";
 
 // Starting and reaching a session
 export {

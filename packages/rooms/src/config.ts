@@ -1,4 +1,12 @@
-import { json, list, oneOf, readSettings, wholeNumber, type Settings } from "@vocalhost/protocol";
+import {
+  json,
+  list,
+  logFormatSetting,
+  oneOf,
+  readSettings,
+  wholeNumber,
+  type Settings,
+} from "@vocalhost/protocol";
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import type { RoomServerOptions } from "./settings.ts";
@@ -8,6 +16,7 @@ import { readTurnConfig } from "./turn.ts";
 export interface RoomConfig {
   options: RoomServerOptions;
   logLevel: "debug" | "info" | "warn" | "error";
+  logFormat: "text" | "json" | undefined;
   /** The secret was generated for this run and must be shown. */
   isSecretNew: boolean;
 }
@@ -122,6 +131,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   const at = listen.lastIndexOf(":");
   return {
     logLevel,
+    ...readSettings({ logFormat: logFormatSetting }, environment),
     isSecretNew: apiSecret === undefined,
     options: {
       apiKey,

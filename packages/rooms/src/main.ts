@@ -1,11 +1,14 @@
 #!/usr/bin/env node
 // The room server alone. Settings come from the environment.
+import { readableLog } from "@vocalhost/protocol";
+import { styleText } from "node:util";
 import { pino } from "pino";
 import { readConfig } from "./config.ts";
 import { startRoomServer } from "./room-server.ts";
 
 try {
-  const { options, logLevel, isSecretNew } = readConfig();
+  const { options, logLevel, logFormat, isSecretNew } = readConfig();
+  const isSupervised = process.send !== undefined;
   const destination = pino.destination({
     fd: 1,
     sync: true,
@@ -14,12 +17,18 @@ try {
   });
   destination.on("error", () => undefined); // a full disk under the log ends no call
   for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined);
-  const log = pino({ level: logLevel }, destination);
+  const style = (name: "dim" | "yellow" | "red", text: string): string => styleText(name, text);
+  const readable = {
+    write: (line: string) => destination.write(`${readableLog(line, { style, isVerbose: true })}\n`),
+  };
+  const isText = (logFormat ?? (process.stdout.isTTY ? "text" : "json")) === "text";
+  const log = pino({ level: logLevel, base: { process: "rooms" } }, isText ? readable : destination);
   const server = await startRoomServer({ ...options, log });
-  process.stdout.write(`Rooms at ${server.url}, media on UDP port ${server.udpPort}\n`);
-  process.stdout.write(
-    `API key ${options.apiKey}${isSecretNew ? `, secret for this run ${options.apiSecret}` : ""}\n`,
-  );
+  if (!isSupervised) {
+    const secret = isSecretNew ? `, secret for this run ${options.apiSecret}` : "";
+    process.stdout.write(`Rooms at ${server.url}, media on UDP port ${server.udpPort}\n`);
+    process.stdout.write(`API key ${options.apiKey}${secret}\n`);
+  }
   let asked = 0;
   const end = (): void => {
     asked += 1;

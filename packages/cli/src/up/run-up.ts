@@ -1,3 +1,4 @@
+import { readableLog } from "@vocalhost/protocol";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
@@ -8,7 +9,6 @@ import { credentialsFile } from "../credentials/credentials-file.ts";
 import type { CommandContext } from "../define-command.ts";
 import { exitCodes, Problem } from "../problem.ts";
 import { toServiceUrl } from "../service/explain.ts";
-import type { Style, Ui } from "../ui.ts";
 import { findService } from "./find-service.ts";
 import { toVariables, type UpOptions } from "./up-options.ts";
 
@@ -74,7 +74,10 @@ function readOutput(
   function onLine(line: string): void {
     if (line.startsWith("{")) {
       const text = ui.isTerminal
-        ? shownLog(stripVTControlCharacters(line), { ui, isVerbose: options.verbose === true })
+        ? readableLog(stripVTControlCharacters(line), {
+            style: (style, text) => ui.style(style, text),
+            isVerbose: options.verbose === true,
+          })
         : line;
       if (text !== undefined && !isJson) ui.note(text);
       return;
@@ -128,55 +131,4 @@ async function signIn(keysFile: string, apiUrl: string, context: CommandContext)
 function say({ ui, isJson }: CommandContext, event: object, text: string): void {
   if (isJson) ui.print(JSON.stringify(event));
   else ui.note(text);
-}
-
-/** A line of the service's log for people; undefined when they would not care. */
-export function shownLog(
-  line: string,
-  { ui, isVerbose }: { ui: Pick<Ui, "style">; isVerbose: boolean },
-): string | undefined {
-  const entry = parse(line);
-  if (!entry) return line;
-  const { level, time, process: name, msg, pid: _pid, ...fields } = entry;
-  const isRequest = msg === "request served";
-  if (isRequest && !isVerbose && Number(fields["status"]) < 500) return undefined;
-  const word = isRequest
-    ? `${String(fields["method"])} ${String(fields["path"])} ${String(fields["status"])}, ${String(fields["ms"])} ms`
-    : msg;
-  const rest = isRequest ? "" : shownFields(fields);
-  const text = `${new Date(time).toISOString().slice(11, 19)}Z ${name.padEnd(10)} ${word}${rest}`;
-  return ui.style(styleOf(level), text);
-}
-
-interface LogEntry {
-  level: number;
-  time: number;
-  process: string;
-  msg: string;
-  [field: string]: unknown;
-}
-
-function parse(line: string): LogEntry | undefined {
-  try {
-    const entry = JSON.parse(line) as Partial<LogEntry>;
-    const isOurs =
-      typeof entry.level === "number" && typeof entry.time === "number" && typeof entry.msg === "string";
-    return isOurs ? ({ process: "", ...entry } as LogEntry) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function shownFields(fields: Record<string, unknown>): string {
-  const shown = Object.entries(fields).map(([name, value]) => {
-    const message = (value as { message?: unknown } | null)?.message;
-    const whole = typeof value === "string" ? value : JSON.stringify(value);
-    return `${name}=${typeof message === "string" ? message : whole}`;
-  });
-  return shown.length === 0 ? "" : `  ${shown.join(" ")}`;
-}
-
-function styleOf(level: number): Style {
-  if (level >= 50) return "red";
-  return level >= 40 ? "yellow" : "dim";
 }

@@ -31,7 +31,7 @@ const openRoomServer: OpenRoomServer = async (wanted) => {
 
 takePrecedence(); // before there are threads, which are as it is
 const config = readConfig();
-const log = createServiceLog({ level: config.logLevel, process: "controller" });
+const log = createServiceLog({ config, process: "controller" });
 await runUntilTold({
   log,
   async start() {

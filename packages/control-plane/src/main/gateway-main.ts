@@ -6,7 +6,7 @@ import { createServiceLog } from "@vocalhost/base/service-log";
 import { runUntilTold } from "@vocalhost/base/run-until-told";
 
 const config = readConfig();
-const log = createServiceLog({ level: config.logLevel, process: "gateway" });
+const log = createServiceLog({ config, process: "gateway" });
 await runUntilTold({
   log,
   async start() {

@@ -33,7 +33,7 @@ async function main(): Promise<void> {
   environment["VOCALHOST_DATA_DIR"] ||= values["default-data-dir"];
   environment["VOCALHOST_BASE_IMAGES"] ||= values["default-base-images"];
   const config = readConfig(environment);
-  const log = createServiceLog({ level: config.logLevel, process: "supervisor" });
+  const log = createServiceLog({ config, process: "supervisor" });
   for (const unknown of unknownSettings(environment))
     log.warn(unknown, "this variable is no setting of the service, see docs/hosted/configuration.md");
   const service = await startService({ config, environment, log });
