@@ -52,7 +52,7 @@ export function prepareUsers(config: Config, { log, vivaEngine }: PrepareUsersOp
   makeReachable(config, { range, vivaEngine, log });
   log.info(
     {},
-    `bots and builds run as users ${range.first}-${range.last}, which nobody else has (VOCALHOST_BOT_UIDS)`,
+    `bots and builds run as users ${range.first}-${range.last}, which nothing else uses (VOCALHOST_BOT_UIDS)`,
   );
   return found;
 }
