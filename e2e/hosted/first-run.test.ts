@@ -179,10 +179,18 @@ describe("a start that cannot be", { concurrency: 2 }, () => {
 
   const refused = [
     ["PORT", "seventy", 'VOCALHOST_PORT must be a whole number from 0 to 65535, got "seventy"'],
-    ["REGIONS", "Mars", 'VOCALHOST_REGIONS: "Mars" is no region; write eu-central=Frankfurt'],
-    ["ICE_SERVERS", "[", "VOCALHOST_ICE_SERVERS is not JSON"],
-    ["TIMING", '{"lunchMs":1}', 'VOCALHOST_TIMING: "lunchMs" is no duration of ours'],
-    ["TIMING", '{"heartbeatMs":"soon"}', 'VOCALHOST_TIMING must be JSON such as {"heartbeatMs":5000}'],
+    [
+      "REGIONS",
+      "Mars",
+      'VOCALHOST_REGIONS must be regions such as eu-central=Frankfurt; eu-north=Stockholm, got "Mars"',
+    ],
+    ["ICE_SERVERS", "[", 'VOCALHOST_ICE_SERVERS must be JSON such as [{"urls":["stun:stun.example.com"]}]'],
+    ["TIMING", '{"lunchMs":1}', 'VOCALHOST_TIMING has no duration "lunchMs", got "{"lunchMs":1}"'],
+    [
+      "TIMING",
+      '{"heartbeatMs":"soon"}',
+      'VOCALHOST_TIMING must be JSON such as {"heartbeatMs":5000}, got "{"heartbeatMs":"soon"}"',
+    ],
     ["CONFIG", "/nowhere/at/all", "VOCALHOST_CONFIG: there is no file /nowhere/at/all"],
     [
       "PUBLIC_URL",
