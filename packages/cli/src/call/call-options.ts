@@ -47,9 +47,9 @@ export const callOptions = {
     help: "background sound while the caller is silent",
   }),
   background: parsed({
-    takes: "sound:level",
+    takes: "sound:level@start",
     parse: parseSurroundings,
-    help: "sound around the caller: talker, babble, music or noise, so much below the voice: talker:10dB",
+    help: "sound around the caller: talker, babble, music or noise, so much below the voice: talker:10dB, talker:10dB@3s",
     short: "b",
   }),
   interruptAfter: number({

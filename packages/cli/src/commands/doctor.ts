@@ -13,7 +13,7 @@ export const doctor = defineCommand({
     ...operateOptions,
     filter: text({
       takes: "agent",
-      help: "call this agent twice with somebody talking in the background, with and without its voice filter",
+      help: "call this agent with a talker in the background who begins before, during and after the caller, with and without its voice filter",
     }),
     apiKey: text({ takes: "key", help: "public key to call with (default: the one kept here)" }),
     webhook: text({ takes: "url", help: "address a carrier is given (default: VOCALHOST_PUBLIC_URL)" }),

@@ -1,9 +1,14 @@
 import { aboutAgent } from "../service/explain.ts";
 import type { CallableService } from "../service/callable-service.ts";
-import { placeFilterCall, type FilterCall } from "./filter-call.ts";
+import { placeFilterCall, talkerStarts, type FilterCall, type TalkerStart } from "./filter-call.ts";
 import { failed, ok, skipped, warning, type Hop } from "./hop.ts";
 
-/** Checks that voice isolation keeps a talker in the background from interrupting an agent. Deploys nothing. */
+const ORDERS = Object.keys(talkerStarts) as TalkerStart[];
+
+/**
+ * Checks that voice isolation keeps a background talker from interrupting an agent. The talker begins before, during and
+ * after the caller. Deploys nothing.
+ */
 export async function checkFilter(
   service: CallableService,
   agent: string,
@@ -18,7 +23,7 @@ export async function checkFilter(
         `the deployment of '${agent}' does not use the voice filter`,
         `Switch it on: vocalhost deploy ${agent} --vendor-viva-audio-filter tel`,
       ),
-      ...unchecked("filter engine", "with filter", "without filter"),
+      ...unchecked("filter engine", ...ORDERS.map(nameOf), "without filter"),
     ];
   const setting = ok("filter setting", `'${agent}' is deployed with ${model}`);
   const { engine } = await service.api.voiceFilter();
@@ -30,22 +35,23 @@ export async function checkFilter(
         "this service has none: audio is neither filtered nor billed",
         "Install @vocalhost/viva beside the service, or name one with VOCALHOST_VIVA_ENGINE.",
       ),
-      ...unchecked("with filter", "without filter"),
+      ...unchecked(...ORDERS.map(nameOf), "without filter"),
     ];
-  const withFilter = await placeFilterCall(service, agent, { bypass: false, signal });
-  const without = await placeFilterCall(service, agent, { bypass: true, signal });
+  const withFilter: FilterCall[] = [];
+  for (const talker of ORDERS)
+    withFilter.push(await placeFilterCall(service, agent, { talker, bypass: false, signal }));
+  const without = await placeFilterCall(service, agent, { talker: "before", bypass: true, signal });
   return [setting, ok("filter engine", "installed"), ...judge({ agent, withFilter, without })];
 }
 
-/** Two calls, side by side. */
+/** Compares the calls with the filter with one without it. */
 export function judge({ agent, withFilter, without }: JudgedCalls): Hop[] {
-  const [few, many] = [withFilter.summary.falseInterruptions, without.summary.falseInterruptions];
-  const { filter } = withFilter;
-  if (filter?.state !== "ran")
+  const notRun = withFilter.find(({ filter }) => filter?.state !== "ran");
+  if (notRun)
     return [
       failed(
-        "with filter",
-        filter?.warning ?? "nobody knows what became of the filter",
+        nameOf(notRun.talker),
+        notRun.filter?.warning ?? "the session's record does not say whether the filter ran",
         "Attach it: createTransport(args, { audioIn: { filter: vivaFilter() } })",
         `See the logs: vocalhost logs ${agent}`,
       ),
@@ -53,21 +59,24 @@ export function judge({ agent, withFilter, without }: JudgedCalls): Hop[] {
     ];
   if (!without.wasBypassed)
     return [
-      counted(withFilter),
+      ...withFilter.map(counted),
       warning(
         "without filter",
         "the filter could not be switched off for a call",
         "Deploy the agent again: its base is too old.",
       ),
     ];
+  const many = without.summary.falseInterruptions;
   return [
-    few === 0 || few < many
-      ? counted(withFilter)
-      : failed(
-          "with filter",
-          saysOf(withFilter),
-          "Docs: voice-isolation, troubleshooting. A talker within a metre is one of its limits.",
-        ),
+    ...withFilter.map((call) =>
+      call.summary.falseInterruptions === 0 || call.summary.falseInterruptions < many
+        ? counted(call)
+        : failed(
+            nameOf(call.talker),
+            saysOf(call),
+            "Docs: voice-isolation, troubleshooting. A talker within a metre is one of its limits.",
+          ),
+    ),
     many > 0
       ? ok("without filter", saysOf(without))
       : warning(
@@ -80,20 +89,25 @@ export function judge({ agent, withFilter, without }: JudgedCalls): Hop[] {
 
 export interface JudgedCalls {
   agent: string;
-  withFilter: FilterCall;
+  withFilter: readonly FilterCall[];
   without: FilterCall;
 }
 
-function counted(call: FilterCall): Hop {
-  return ok("with filter", saysOf(call));
+function nameOf(talker: TalkerStart): string {
+  return `talker ${talker}`;
 }
 
-function saysOf({ summary, filter, wasBypassed }: FilterCall): string {
+function counted(call: FilterCall): Hop {
+  return ok(nameOf(call.talker), saysOf(call));
+}
+
+function saysOf({ summary, talker, filter, wasBypassed }: FilterCall): string {
   const count = summary.falseInterruptions;
   const times = `${count} false ${count === 1 ? "interruption" : "interruptions"}`;
   const removed = filter?.levelRemovedDb ?? null;
   const proof = wasBypassed || removed === null ? "" : `; ${removed.toFixed(1)} dB removed`;
-  return `${times} in ${Math.round(summary.durationMs / 1_000)} s with a talker 10 dB below the caller${proof}`;
+  const begins = `a talker 10 dB below the caller who begins ${talker} the caller`;
+  return `${times} in ${Math.round(summary.durationMs / 1_000)} s with ${begins}${proof}`;
 }
 
 function unchecked(...names: string[]): Hop[] {

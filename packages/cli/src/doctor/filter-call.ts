@@ -14,8 +14,10 @@ import { openSocket } from "../call/open-socket.ts";
 import { createSigner } from "../webhook/signer.ts";
 import type { CallableService } from "../service/callable-service.ts";
 
-/** What came of one call with somebody talking in the background. */
+/** The result of one call with a talker in the background. */
 export interface FilterCall {
+  /** When the talker began: before, during or after the caller's sentence. */
+  talker: TalkerStart;
   summary: CallSummary;
   /** What the session's record says. */
   filter: SessionFilter | null;
@@ -25,15 +27,20 @@ export interface FilterCall {
 
 const CALL_MS = 12_000; // the caller's sentence, an answer to it, and twice the talker
 const BELOW_DB = 10;
+const MS = 1_000;
+
+/** When the talker begins. The caller's sentence lasts from about 1.0 to 2.6 s. */
+export const talkerStarts = { before: 0, during: 1.8 * MS, after: 3.2 * MS } as const;
+export type TalkerStart = keyof typeof talkerStarts;
 const SWITCH_EVERY_MS = 100;
 const RECORD_MAX_MS = 15_000;
 const RECORD_EVERY_MS = 250;
 
-/** Calls an agent from a room with a talker in it. `bypass` lets the bot hear it all. */
+/** Calls an agent from a room with a talker in it. With `bypass` the bot hears the raw audio. */
 export async function placeFilterCall(
   service: CallableService,
   agent: string,
-  { bypass, signal }: { bypass: boolean; signal: AbortSignal },
+  { talker, bypass, signal }: { talker: TalkerStart; bypass: boolean; signal: AbortSignal },
 ): Promise<FilterCall> {
   const { sessionId, url } = await service.prepare(agent, "twilio");
   const details = { ids: newCallIds("twilio"), from: "+12025550143", to: "+12025550199", parameters: {} };
@@ -46,7 +53,7 @@ export async function placeFilterCall(
     carrier,
     voice: createConversation({ sampleRateHz, sentences: [sentence] }),
     surroundings: createSurroundings({
-      ...{ name: "talker", belowDb: BELOW_DB, sampleRateHz },
+      ...{ name: "talker", belowDb: BELOW_DB, startMs: talkerStarts[talker], sampleRateHz },
       voiceLevel: speechLevel(sentence.samples, sentence.sampleRateHz),
     }),
     openSocket: () => dialled.socket,
@@ -62,6 +69,7 @@ export async function placeFilterCall(
   signal.throwIfAborted();
   if (outcome.type === "not-connected") throw dialled.problem ?? new Error("Nobody answered");
   return {
+    talker,
     summary,
     wasBypassed: await switching,
     filter: await recordOf(service, agent, sessionId),

@@ -44,7 +44,7 @@ export async function run(options: Options, context: CommandContext): Promise<nu
       const { filter } = options;
       const hops = await (filter === undefined
         ? context.ui.task("Looking at everything a call passes through", () => look(options, context))
-        : context.ui.task(`Calling '${filter}' twice, with somebody talking in the background`, () =>
+        : context.ui.task(`Calling '${filter}' four times with a talker in the background (one minute)`, () =>
             lookAtFilter(filter, options, context),
           ));
       const broken = hops.filter(({ state }) => state === "failed");

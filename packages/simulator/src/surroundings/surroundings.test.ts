@@ -9,7 +9,20 @@ test("a background is a sound and how far it is below the voice", () => {
   assert.deepEqual(parseSurroundings("talker:10dB"), { name: "talker", belowDb: 10 });
   assert.deepEqual(parseSurroundings(" Babble : 2.5 "), { name: "babble", belowDb: 2.5 });
   assert.deepEqual(parseSurroundings("music"), { name: "music", belowDb: 10 });
-  for (const text of ["", "talker:", "talker:-3dB", "talker:61dB", "dog:10dB", "talker:10dBm", "10dB"])
+  assert.deepEqual(parseSurroundings("talker:10dB@3s"), { name: "talker", belowDb: 10, startMs: 3_000 });
+  assert.deepEqual(parseSurroundings("babble @ 0.5 s"), { name: "babble", belowDb: 10, startMs: 500 });
+  for (const text of [
+    "talker@",
+    "talker@3",
+    "talker:10dB@-1s",
+    "",
+    "talker:",
+    "talker:-3dB",
+    "talker:61dB",
+    "dog:10dB",
+    "talker:10dBm",
+    "10dB",
+  ])
     assert.throws(() => parseSurroundings(text), /For example: talker:10dB/, text);
 });
 
@@ -22,6 +35,15 @@ test("every sound is as loud as asked for, at any rate, and goes on", () => {
       assert.ok(Math.abs(level + 10) < 2, `${name} at ${sampleRateHz} Hz: ${level.toFixed(1)} dB`);
       assert.ok(speechLevel(next(10 * sampleRateHz), sampleRateHz) > 500, `${name} goes on`);
     }
+});
+
+test("a sound that begins late is silent until then, to the sample", () => {
+  const late = createSurroundings({ name: "noise", belowDb: 0, sampleRateHz: 8_000, startMs: 1_250 });
+  const plain = createSurroundings({ name: "noise", belowDb: 0, sampleRateHz: 8_000 });
+  assert.deepEqual(late(4_000), new Int16Array(4_000));
+  const rest = late(8_000);
+  assert.deepEqual(rest.subarray(0, 6_000), new Int16Array(6_000));
+  assert.deepEqual(rest.subarray(6_000), plain(2_000));
 });
 
 test("the same seed gives the same sound", () => {

@@ -6,17 +6,21 @@ export interface SurroundingsChoice {
   name: SurroundingName;
   /** Below the caller's own voice. */
   belowDb: number;
+  /** Silent so long at the beginning of the call. @default 0 */
+  startMs?: number | undefined;
 }
 
-/** `talker:10dB`, or `talker` for 10 dB. Throws an Error that says what is wanted. */
+/** Parses `talker:10dB@3s`, `talker:10dB` or `talker`. The default level is 10 dB, the default start 0 s. Throws an Error that explains the form. */
 export function parseSurroundings(text: string): SurroundingsChoice {
-  const [, word = "", level = String(USUAL_BELOW_DB)] =
-    /^\s*([a-z]+)\s*(?::\s*(\d+(?:\.\d+)?)\s*(?:db)?)?\s*$/i.exec(text) ?? [];
+  const [, word = "", level = String(USUAL_BELOW_DB), start] =
+    /^\s*([a-z]+)\s*(?::\s*(\d+(?:\.\d+)?)\s*(?:db)?)?\s*(?:@\s*(\d+(?:\.\d+)?)\s*s)?\s*$/i.exec(text) ?? [];
   const name = surroundingNames.find((known) => known === word.toLowerCase());
   const belowDb = Number(level);
-  if (name && belowDb <= BELOW_MAX_DB) return { name, belowDb };
+  if (name && belowDb <= BELOW_MAX_DB)
+    return { name, belowDb, ...(start !== undefined && { startMs: Number(start) * 1_000 }) };
   throw new Error(
-    `"${text}" is not a background. For example: talker:10dB, which is 10 dB below the caller's voice. ` +
+    `"${text}" is not a background. For example: talker:10dB, which is 10 dB below the caller's voice, ` +
+      `or talker:10dB@3s, which begins after 3 s. ` +
       `There are ${surroundingNames.join(", ")}, 0 to ${BELOW_MAX_DB} dB below.`,
   );
 }
@@ -31,10 +35,10 @@ export function createSurroundings(options: SurroundingsOptions): (samples: numb
     { samples: Int16Array.from(rendered, (value) => clipped(value * factor)), sampleRateHz: SOUND_HZ },
     sampleRateHz,
   );
-  let at = 0;
+  let at = -Math.round(((options.startMs ?? 0) * sampleRateHz) / 1_000);
   return (count) => {
     const sound = new Int16Array(count);
-    for (let index = 0; index < count; index++, at = (at + 1) % loop.length) sound[index] = loop[at]!;
+    for (let index = 0; index < count; index++, at++) if (at >= 0) sound[index] = loop[at % loop.length]!;
     return sound;
   };
 }
