@@ -26,8 +26,8 @@ export { createSpeechLike } from "./caller/speech-like.ts";
 // Sounds around the caller
 export { createSurroundings, parseSurroundings, speechLevel } from "./surroundings/surroundings.ts";
 export type { SurroundingsChoice, SurroundingsOptions } from "./surroundings/surroundings.ts";
-export { surroundingNames } from "./surroundings/surroundings.ts";
-export type { SurroundingName } from "./surroundings/surroundings.ts";
+export { surroundingNames } from "./surroundings/surrounding-names.ts";
+export type { SurroundingName } from "./surroundings/surrounding-names.ts";
 
 // Time
 export { systemClock } from "./clock.ts";

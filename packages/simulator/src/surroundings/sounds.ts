@@ -1,7 +1,7 @@
 import { decodeG711 } from "@vocalhost/audio";
 import { fromBase64 } from "../carriers/wire-format.ts";
 import { createSeededRandom } from "../seeded-random.ts";
-import type { SurroundingName } from "./surroundings.ts";
+import type { SurroundingName } from "./surrounding-names.ts";
 import { TALKER_HZ, talkerRecording } from "./talker-recording.ts";
 
 export const SOUND_HZ: number = TALKER_HZ;

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { createConversation } from "../caller/conversation.ts";
 import { createSpeechLike } from "../caller/speech-like.ts";
 import { dial } from "../testing/dial.ts";
-import { createSurroundings, parseSurroundings, speechLevel, surroundingNames } from "./surroundings.ts";
+import { surroundingNames } from "./surrounding-names.ts";
+import { createSurroundings, parseSurroundings, speechLevel } from "./surroundings.ts";
 
 test("a background is a sound and how far it is below the voice", () => {
   assert.deepEqual(parseSurroundings("talker:10dB"), { name: "talker", belowDb: 10 });

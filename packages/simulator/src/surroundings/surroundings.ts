@@ -1,5 +1,6 @@
 import { atRate } from "../at-rate.ts";
 import { renderSound, SOUND_HZ } from "./sounds.ts";
+import { surroundingNames, type SurroundingName } from "./surrounding-names.ts";
 
 /** The sound around a caller, and its level. */
 export interface SurroundingsChoice {
@@ -71,7 +72,3 @@ function clipped(value: number): number {
 const USUAL_BELOW_DB = 10;
 const BELOW_MAX_DB = 60; // beyond this nothing is left of it on a telephone line
 const USUAL_VOICE_LEVEL = 2_600;
-
-// Apart from the sounds, so that a page can offer them before it loads a recording.
-export const surroundingNames = ["talker", "babble", "music", "noise"] as const;
-export type SurroundingName = (typeof surroundingNames)[number];
