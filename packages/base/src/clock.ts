@@ -1,4 +1,6 @@
-/** Time, as an argument, so that tests can bend it. Wall clock says when, never how long. */
+/**
+ * The time as an argument, so that tests can set it. Wall-clock time dates events; monotonic time measures durations.
+ */
 export interface Clock {
   nowMs(): number;
   monotonicMs(): number;

@@ -1,4 +1,4 @@
-/** A setting that the operator has to change; its message says which and how. */
+/** An invalid setting. The message names the setting and how the operator corrects it. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }

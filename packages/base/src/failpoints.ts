@@ -9,8 +9,8 @@ export const failpointSettings = {
 } as const satisfies Settings;
 
 /**
- * Moments of the controller at which a crash must be harmless; each is passed before and after its effect. The exit
- * record is the instance's own moment.
+ * Points at which a crash of the controller must be harmless, each reached before and after its effect. The exit
+ * record has its failpoint in the instance.
  */
 export const failpointNames = [
   "start.claimed",
@@ -33,12 +33,12 @@ export const failpointNames = [
 
 export type FailpointName = `${(typeof failpointNames)[number]}.${"before" | "after"}`;
 
-/** Called at every such moment; does nothing unless a test wants the process dead there. */
+/** Called at each failpoint; kills the process there only if a test asks for it. */
 export type Failpoint = (name: FailpointName) => void;
 
 /**
- * Kills the process, as power loss would, at the moment whose name is the text of the file `triggerFile`. The file is
- * removed first, so that the next life of the process does not die there as well.
+ * Kills the process, as a power loss would, at the failpoint that the file `triggerFile` names. The file is removed
+ * first, so that the restarted process does not die there again.
  */
 export function createFailpoint(triggerFile: string | undefined): Failpoint {
   if (triggerFile === undefined) return () => undefined;

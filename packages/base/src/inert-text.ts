@@ -1,10 +1,10 @@
 const LINE_MAX_BYTES = 16 * 1024;
-// Besides controls: line separators, and marks that reorder what is read.
+// Matches controls, line separators and marks that reorder text.
 const UNSAFE = /(?!\t)\p{Cc}|[\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 const DELETE = 0x7f;
 const CONTROL_PICTURES = 0x2400; // ␀ to ␟, and ␡ at 0x21
 
-/** What a bot printed, unable to move a cursor, colour a screen or reorder a line. Tabs stay. */
+/** Returns a bot's output without characters that move a cursor, colour a screen or reorder a line. Tabs stay. */
 export function toInertText(text: string): string {
   return text
     .replace(/\r$/, "")
@@ -17,12 +17,12 @@ export function toInertText(text: string): string {
     .toWellFormed();
 }
 
-/** The same of several lines: for what is kept of them, which databases refuse with a NUL in it. */
+/** Does the same for several lines. Databases refuse text with a NUL in it. */
 export function toInertLines(text: string): string {
   return text.split("\n").map(toInertText).join("\n");
 }
 
-/** At most 16 KiB; says how much is missing. */
+/** Cuts a line to 16 KiB and appends how much is missing. */
 export function cutLine(text: string, alreadyMissing = 0): string {
   if (alreadyMissing === 0 && text.length * 3 <= LINE_MAX_BYTES) return text;
   const bytes = Buffer.from(text);

@@ -1,4 +1,7 @@
-/** For Node programs we start: our own conditions decide which files of a package are meant, and they must agree. */
+/**
+ * Returns the arguments for Node programs we start. Their export conditions must be ours, or they load other files of
+ * a package.
+ */
 export function inheritedArguments(execArguments: readonly string[] = process.execArgv): string[] {
   return execArguments.flatMap((argument, index) => {
     if (/^(?:--conditions|-C)=/.test(argument)) return [argument];

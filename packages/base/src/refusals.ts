@@ -4,7 +4,7 @@ export function badRequest(message: string): AppError {
   return new AppError("GENERIC_BAD_REQUEST", { message });
 }
 
-/** `Invalid parameters`, with the field and what is wrong about it. */
+/** Returns an `Invalid parameters` error with the field and the reason. */
 export function badField(field: string, message: string): AppError {
   const problems: FieldProblem[] = [{ loc: ["body", ...field.split(".")], msg: message, type: "custom" }];
   return new AppError("GENERIC_BAD_REQUEST", { problems });

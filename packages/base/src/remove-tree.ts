@@ -1,7 +1,7 @@
 import { chmod, lstat, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Also what a bot that runs as who we are has closed to itself, and with that to us. */
+/** Removes a tree even if a bot that runs as our user has withdrawn permissions from its folders. */
 export async function removeTree(path: string): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true });
@@ -15,6 +15,6 @@ export async function removeTree(path: string): Promise<void> {
 async function openFolders(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined);
   if (!found?.isDirectory()) return;
-  await chmod(path, 0o700).catch(() => undefined); // another user's stays closed, and removing it says so
+  await chmod(path, 0o700).catch(() => undefined); // fails on another user's folder; the removal reports it
   for (const name of await readdir(path).catch(() => [])) await openFolders(join(path, name));
 }

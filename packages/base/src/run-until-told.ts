@@ -7,16 +7,16 @@ export interface RunOptions {
   start(): Promise<AsyncDisposable>;
 }
 
-/** Exit code of a process that must not be started again: the operator has something to change. */
+/** Exit code of a process that must not be restarted: the operator has to change a setting. */
 export const CONFIG_EXIT_CODE = 78;
 const LATE_MS = 15_000;
 
-/** Runs until SIGTERM, or until whoever supervises us is gone. A second signal ends at once. */
+/** Runs until SIGTERM, or until the supervisor is gone. A second signal exits immediately. */
 export async function runUntilTold({ log, start }: RunOptions): Promise<void> {
   let ending = false;
   let running: AsyncDisposable;
   process.on("SIGTERM", () => end("SIGTERM"));
-  process.on("SIGINT", () => undefined); // the terminal's Ctrl-C reaches us too; the supervisor decides
+  process.on("SIGINT", () => undefined); // the terminal sends it here too; the supervisor decides
   process.on("disconnect", () => end("the supervisor is gone"));
   process.on("uncaughtException", (error) => {
     if (error instanceof ConfigError) refuse(error);
@@ -25,7 +25,7 @@ export async function runUntilTold({ log, start }: RunOptions): Promise<void> {
   });
   try {
     running = await start();
-    flushCompileCache(); // the next life shall profit even if this one is killed
+    flushCompileCache(); // the next start profits even if this process is killed later
   } catch (error) {
     if (error instanceof ConfigError) refuse(error);
     log.error({ err: error }, "could not start");

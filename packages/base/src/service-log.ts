@@ -17,14 +17,14 @@ type LogConfig = ValuesOf<typeof logSettings>;
 const WAITING_MAX_CHARACTERS = 1024 * 1024; // about 5,000 lines
 const TRY_AGAIN_MS = 1_000;
 
-/** Writes one JSON line per event, or lines to read. A log that cannot be written ends no process. */
+/** Writes one JSON line per event, or readable lines. A failing write never ends the process. */
 export function createServiceLog({ config, process: part }: { config: LogConfig; process: string }): Log {
   const { logLevel: level, logFormat = process.stdout.isTTY ? "text" : "json" } = config;
   const settings = { level, base: { process: part } };
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined); // unheard, it would end us
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined); // unhandled, it would end us
   const destination = pino.destination({
     ...{ fd: process.stdout.fd, sync: true, maxLength: WAITING_MAX_CHARACTERS },
-    retryEAGAIN: () => false, // it would hold up everything until somebody reads
+    retryEAGAIN: () => false, // retrying would block the process until the reader continues
   });
   const log = pino(settings, logFormat === "text" ? readableTo(destination, level === "debug") : destination);
   tellFailures(destination, log);
@@ -43,13 +43,13 @@ function readableTo(destination: pino.DestinationStream, isVerbose: boolean): pi
   };
 }
 
-/** Lines that cannot be written wait; those that find no place are counted. Both is said when writing works again. */
+/** Buffers lines that cannot be written and counts those it drops. Logs both once writing works again. */
 function tellFailures(destination: ReturnType<typeof pino.destination>, log: Log): void {
   let failed: { code: unknown; lost: number; again: NodeJS.Timeout } | undefined;
   let isWritten = true;
   const tryAgain = (): void => {
     isWritten = true;
-    destination.write(""); // `flushSync` would hold up the process until the disk has room
+    destination.write(""); // `flushSync` would block the process until the disk has room
     if (!isWritten) return;
     clearInterval(failed?.again);
     const { code, lost } = failed ?? {};

@@ -1,18 +1,18 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** One secret signs several kinds of things; the purpose keeps them apart. */
+/** One secret signs several kinds of values; the purpose separates them. */
 export interface SigningKey {
   secret: string;
   purpose: string;
 }
 
-/** Text that says the value and that only we can have made. */
+/** Returns a text that holds the value and a signature only this service can make. */
 export function signJson(key: SigningKey, value: object): string {
   const payload = Buffer.from(JSON.stringify(value)).toString("base64url");
   return `${payload}.${sign(key, payload)}`;
 }
 
-/** The value, or undefined if the text is not ours for this purpose. */
+/** Returns the value, or undefined if the text was not signed by this service for this purpose. */
 export function openSignedJson(key: SigningKey, text: string): unknown {
   const [payload = "", signature = "", ...rest] = text.split(".");
   if (rest.length > 0 || !isEqual(signature, sign(key, payload))) return undefined;

@@ -1,12 +1,12 @@
 import { json, type Settings } from "@vocalhost/protocol";
 import { z } from "zod";
 
-/** Every duration the service decides by. Configuration, so that tests can compress time. */
+/** Every interval and timeout of the service. Tests shorten them. */
 export interface Timing {
   heartbeatMs: number;
-  /** An instance that missed this many heartbeats is frozen, and killed. */
+  /** An instance that misses this many heartbeats counts as frozen and is killed. */
   heartbeatsMissed: number;
-  /** An idle instance without a controller ends itself. */
+  /** An idle instance exits after this long without a controller. */
   instanceAloneMs: number;
   startWarmMs: number;
   startColdMs: number;
@@ -14,27 +14,27 @@ export interface Timing {
   stopGraceMs: number;
   deadlineGraceMs: number;
   idleInstanceMs: number;
-  /** A waiting instance is paused this long after it became ready, where that is asked for. */
+  /** An idle instance is paused this long after it became ready, if the pool pauses instances. */
   pauseAfterMs: number;
-  /** Starts of this long say how many instances are kept in reserve. */
+  /** The starts of this period decide how many instances are kept in reserve. */
   demandMs: number;
   crashBackoffMs: readonly number[];
   crashResetMs: number;
   crashesToFail: number;
   leaseMs: number;
   leaseRenewMs: number;
-  /** Another service that goes on using our folder this long is not about to end. */
+  /** Startup fails if another service still uses our folder after this long. */
   sharedFolderMs: number;
   idempotencyMs: number;
   socketTokenMs: number;
   reconcileMs: number;
-  /** Waits before a process of the service that died is started again; the last one repeats. */
+  /** Backoff before a process of the service that exited is restarted; the last value repeats. */
   restartMs: readonly number[];
-  /** A process that lived this long begins with the first of them. */
+  /** The backoff starts over for a process that ran this long. */
   restartResetMs: number;
-  /** Before a process that could run and now refuses to is started again. */
+  /** Delay before restarting a process that once ran and now refuses its settings. */
   refusedMs: number;
-  /** A process of the service that was asked to end is killed after this long. */
+  /** A process of the service that was asked to exit is killed after this long. */
   endMs: number;
 }
 
@@ -53,7 +53,7 @@ export const defaultTiming: Timing = {
   crashBackoffMs: [0, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000],
   crashResetMs: 600_000,
   crashesToFail: 5,
-  leaseMs: 3_500, // who stands by leads within 5 s, its first look at everything included
+  leaseMs: 3_500, // a standby leads within 5 s, its first reconcile included
   leaseRenewMs: 1_000,
   sharedFolderMs: 20_000,
   idempotencyMs: 86_400_000,

@@ -1,4 +1,3 @@
-/** Version of the service. */
 export const VERSION = "0.1.0";
 
 /** Base image version for builds whose Dockerfile does not name one. */

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { ProcessFigures } from "./process-figures.ts";
 
-/** What the gateway tells the controller of itself every few seconds. */
+/** Figures that a gateway reports to the controller every few seconds. */
 export const GatewayFigures = z.object({
-  /** Which of several it is. @default the only one */
+  /** Name of the gateway where there are several. @default the only one */
   gateway: z.string().optional(),
   /** Open TCP connections, those of WebSockets included. */
   connections: z.number(),

@@ -1,14 +1,14 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { z } from "zod";
 
-/** How a process of the service is doing. */
+/** Figures of one process of the service. */
 export const ProcessFigures = z.object({
-  /** How often the supervisor has started it again. */
+  /** How often the supervisor has restarted the process. */
   restarts: z.number(),
   residentBytes: z.number(),
   heapBytes: z.number(),
   cpuSeconds: z.number(),
-  /** How late timers were since the figures before. */
+  /** How late timers fired since the previous report. */
   lagSeconds: z.object({ p50: z.number(), p99: z.number(), max: z.number() }),
 });
 export type ProcessFigures = z.infer<typeof ProcessFigures>;
@@ -19,9 +19,9 @@ export interface SamplerOptions {
 }
 
 const SAMPLE_MS = 5_000;
-const RESOLUTION_MS = 50; // each look wakes the process: at 10 ms that was most of what an idle gateway cost
+const RESOLUTION_MS = 50; // each tick wakes the process: at 10 ms this was most of an idle gateway's CPU
 
-/** Gives the figures of this process at once, and then every few seconds. */
+/** Reports the figures of this process immediately, then every few seconds. */
 export function sampleProcess({ restarts, sampled }: SamplerOptions): Disposable {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delay.enable();
@@ -50,7 +50,7 @@ export function sampleProcess({ restarts, sampled }: SamplerOptions): Disposable
   };
 }
 
-// What is measured is the time between two ticks; an idle process is not late by the interval itself.
+// The histogram holds the time between two ticks, so the interval itself is subtracted.
 function toSeconds(nanoseconds: number): number {
   return Math.max(0, nanoseconds / 1e9 - RESOLUTION_MS / 1_000);
 }

@@ -30,11 +30,11 @@ export const peerSettings = {
   key: { name: "VOCALHOST_PEER_KEY", schema: file, help: "file with the key of that certificate" },
 } as const satisfies Settings;
 
-/** How controllers and gateways meet when they are not on one machine. */
+/** How controllers and gateways connect when they run on different machines. */
 export interface PeersConfig {
-  /** Where the controller listens for gateways. */
+  /** Address at which the controller listens for gateways. */
   listen: PeerAddress | undefined;
-  /** Where gateways find controllers; a name may stand for several of them. */
+  /** Addresses at which gateways find controllers. One name may resolve to several controllers. */
   controllers: PeerAddress[];
   files: PeerFiles;
 }
@@ -45,13 +45,15 @@ export interface PeerAddress {
 }
 
 export interface PeerFiles {
-  /** Of the authority that signed the others' certificates. */
+  /** File of the certificate authority that signed the peers' certificates. */
   ca: string;
   cert: string;
   key: string;
 }
 
-/** Undefined: they meet over a local socket. Throws an error whose message names the setting that is wrong. */
+/**
+ * Returns undefined when controllers and gateways use a local socket. Throws an error that names the invalid setting.
+ */
 export function readPeers(environment: Record<string, string | undefined>): PeersConfig | undefined {
   const { listen, controllers, ca, cert, key } = readSettings(peerSettings, environment);
   if (!listen && controllers.length === 0) return undefined;

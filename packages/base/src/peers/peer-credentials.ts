@@ -2,7 +2,10 @@ import { readFileSync, statSync } from "node:fs";
 import type { Log } from "../log.ts";
 import type { PeerFiles } from "./peer-config.ts";
 
-/** What one of our processes shows another, and whose word it takes. Follows the files: certificates are renewed. */
+/**
+ * The certificate and key of this process, and the authority it trusts. Reloads the files, because certificates are
+ * renewed.
+ */
 export interface PeerCredentials extends Disposable {
   readonly current: PeerSecrets;
   onChange(listener: (secrets: PeerSecrets) => void): void;
@@ -14,7 +17,7 @@ export interface PeerSecrets {
   key: string;
 }
 
-const LOOK_AGAIN_MS = 60_000; // renewed days before they end
+const LOOK_AGAIN_MS = 60_000; // certificates are renewed days before they expire
 
 export function openPeerCredentials(
   files: PeerFiles,

@@ -1,6 +1,6 @@
 /**
- * What certificates of the two kinds are made out to, whatever machine they are on: a gateway's key opens no controller
- * to other gateways, and addresses may change without new certificates.
+ * Subject names in the certificates of controllers and gateways, the same on every machine. A gateway's key therefore
+ * cannot impersonate a controller, and addresses may change without new certificates.
  */
 export const peerNames = {
   controller: "controller.vocalhost.internal",

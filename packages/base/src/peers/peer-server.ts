@@ -11,9 +11,9 @@ export interface PeerServerOptions {
   log: Pick<Log, "warn">;
 }
 
-const SAID_AGAIN_MS = 60_000; // anybody can knock; the log is not theirs to fill
+const SAID_AGAIN_MS = 60_000; // limits what unauthenticated clients can write to the log
 
-/** Lets gateways in and nobody else: not one byte of a request is read from whoever cannot prove to be one. */
+/** Accepts only gateways: the server reads no byte of a request before the client's certificate is verified. */
 export function createPeerServer(handler: RequestListener, options: PeerServerOptions): Server {
   const { credentials, log } = options;
   const server = createServer(

@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 
-/** A clock for tests: it stands still until it is set. */
+/** A clock for tests; its time changes only when a test sets it. */
 export interface TestClock extends Clock {
   now: number;
   monotonic: number;
