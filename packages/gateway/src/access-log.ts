@@ -4,14 +4,17 @@ import type { RequestPath } from "./request-path.ts";
 
 export interface Access {
   method: string;
-  /** Undefined when it could not be read. */
+  /** Undefined if the path could not be parsed. */
   path: RequestPath | undefined;
   status: number;
   startedAtMs: number;
   sessionId?: string;
 }
 
-/** One line per request: no query, and of socket addresses no last segment, because tokens travel there. */
+/**
+ * Logs one line per request. It omits the query and the last segment of a socket's path, because both may hold
+ * tokens.
+ */
 export function logAccess(log: GatewayLog, access: Access): void {
   const { method, status, startedAtMs, sessionId } = access;
   const path = shownPath(access.path);
@@ -22,7 +25,7 @@ export function logAccess(log: GatewayLog, access: Access): void {
     ms: Math.round(performance.now() - startedAtMs),
     ...(sessionId === undefined ? {} : { sessionId }),
   };
-  // Who only looks is of interest when something is wrong: dashboards look all day.
+  // Successful reads are logged at debug level, because dashboards poll all day.
   const isRead = /^(?:GET|HEAD|OPTIONS)$/.test(method) && status >= 200 && status < 400;
   log[isRead ? "debug" : "info"](fields, "request served");
 }

@@ -5,7 +5,7 @@ import { corsHeaders } from "./cors.ts";
 import type { RawHeaders } from "./headers.ts";
 import { afterUnreadBody } from "./request-body.ts";
 
-/** An answer made up by the gateway, or passed on from the controller as it is. */
+/** An answer of the gateway itself, or one of the controller passed on unchanged. */
 export interface Answer {
   status: number;
   headers: RawHeaders;
@@ -26,7 +26,7 @@ export function toAnswer(error: unknown): Answer {
   };
 }
 
-/** Answers a request; cuts the connection when its answer has already begun. */
+/** Answers a request; destroys the connection if an answer has already begun. */
 export function answer(response: ServerResponse, path: string, { status, headers, body }: Answer): void {
   if (response.headersSent || response.destroyed) return void response.destroy();
   response.writeHead(status, [
@@ -38,7 +38,7 @@ export function answer(response: ServerResponse, path: string, { status, headers
   response.end(body);
 }
 
-/** Answers in place of an upgrade, and closes. */
+/** Answers instead of upgrading, then closes the connection. */
 export function answerSocket(socket: Duplex, path: string, { status, headers, body }: Answer): void {
   if (socket.destroyed) return;
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Refused"}`];
@@ -55,4 +55,4 @@ export function answerSocket(socket: Duplex, path: string, { status, headers, bo
 }
 
 const RETRY_AFTER = ["retry-after", "1"];
-const LINGER_MS = 2_000; // for a client that does not take its refusal
+const LINGER_MS = 2_000; // for a client that does not read its refusal

@@ -42,7 +42,7 @@ async function startTwilio(timing: object = {}) {
   };
 }
 
-/** A socket that is open, below the frames. */
+/** Opens a WebSocket and returns its raw TCP socket. */
 async function openRaw(rig: Rig, path: string): Promise<Socket> {
   const socket = connect(rig.gateway.port, "127.0.0.1");
   socket.setNoDelay(true).on("error", () => undefined);

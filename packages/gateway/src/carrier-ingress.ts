@@ -9,8 +9,9 @@ import type { RequestPath } from "./request-path.ts";
 import { connectAndRelay, type SocketEnd, type SocketRelay } from "./session-socket.ts";
 
 /**
- * A WebSocket that starts a session: the controller uses up its token and claims an instance, then bytes are relayed.
- * Carriers that cannot name the agent in the address are let in first and asked to introduce themselves.
+ * Serves a WebSocket that starts a session: the controller uses up its token and claims an instance, then bytes are
+ * relayed. If a carrier cannot name the agent in the address, the gateway accepts the upgrade and reads the agent
+ * from its start message.
  */
 export async function takeIngressSocket(
   relay: SocketRelay,
@@ -28,7 +29,7 @@ export async function takeIngressSocket(
   }
 }
 
-/** The controller said no; the client hears its words. */
+/** The controller refused; the client gets its message. */
 class Refusal extends Error {
   readonly answer: Answer;
   constructor(answer: Answer) {
@@ -37,7 +38,7 @@ class Refusal extends Error {
   }
 }
 
-/** The client broke the protocol before there was anybody to speak to. */
+/** The client broke the protocol before an instance was known. */
 class BadOpening extends Error {
   readonly code: number;
   constructor(code: number, reason: string) {
@@ -97,7 +98,7 @@ async function askRoute(
   question: SocketRouteRequest,
 ): Promise<SocketRoute> {
   client.keepUpTo(limits.relayBytes);
-  // Asked once, whatever happens: the token is used up by asking.
+  // The gateway asks only once, because the request uses up the token.
   const told = await controller.ask("/internal/socket-route", question, SocketRoute);
   switch (told.kind) {
     case "answer":

@@ -2,8 +2,8 @@ import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 
 /**
- * Who sent a request: the one address everything that counts by caller goes by. A proxy adds the address it saw at the
- * end of `x-forwarded-for`; what stands before it anybody may have written.
+ * Returns the address used for every limit per client. A proxy appends the address it saw to `x-forwarded-for`; a
+ * client may have forged the entries before it.
  */
 export function clientAddress(
   { headers, socket }: Pick<IncomingMessage, "headers" | "socket">,
@@ -15,7 +15,7 @@ export function clientAddress(
   return plainAddress(last.trim()) ?? seen;
 }
 
-/** Without brackets, port, zone or the disguise of IPv4 as IPv6; undefined if it is no address. */
+/** Removes brackets, port, zone and the IPv4-in-IPv6 prefix. Returns undefined if the rest is no address. */
 function plainAddress(text: string): string | undefined {
   const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
   const address = bare.replace(/%.*$/, "").replace(/^::ffff:(?=[\d.]+$)/i, "");

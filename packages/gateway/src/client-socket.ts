@@ -5,7 +5,7 @@ import { closeFrame } from "./frame-tracker.ts";
 import { tokensOf, valuesOf } from "./headers.ts";
 import { acceptFor } from "./open-instance-socket.ts";
 
-/** A client's end of a WebSocket to be: what it sends is kept until somebody takes it. */
+/** A client's socket before it is relayed. Its data is buffered until `take`. */
 export interface ClientSocket {
   readonly socket: Socket;
   readonly request: IncomingMessage;
@@ -15,17 +15,17 @@ export interface ClientSocket {
   /** The upgrade has been accepted. */
   readonly isOpen: boolean;
   accept(protocol: string | undefined): void;
-  /** Shows what has come so far and what comes, without taking it. */
+  /** Passes the buffered and all further data to the watcher without consuming it. */
   watch(watcher: (chunk: Buffer) => void): void;
-  /** How much may be kept; the client is not read beyond it. */
+  /** Sets the size of the buffer; the socket is paused while it is full. */
   keepUpTo(bytes: number): void;
-  /** Hands over socket and early bytes; from here on they are the taker's. */
+  /** Hands the socket and its buffered bytes to the caller. */
   take(): Buffer;
-  /** Says goodbye to a client whose upgrade was accepted. */
+  /** Sends a close frame to a client whose upgrade was accepted. */
   close(code: number, reason: string, goodbyeMs: number): void;
 }
 
-/** Throws unless the request is a WebSocket upgrade as RFC 6455 has it. */
+/** Throws unless the request is a WebSocket upgrade according to RFC 6455. */
 export function checkUpgradeRequest(request: IncomingMessage): void {
   const { headers, method, httpVersion } = request;
   if (method !== "GET" || httpVersion !== "1.1")
@@ -119,10 +119,10 @@ export function holdClient({ request, socket, head, keepBytes }: HoldClientOptio
   };
 }
 
-/** libuv probes ten times a second apart: a silent peer is found 20 s after its last sign. */
+/** libuv probes ten times, a second apart: a silent peer is detected after 20 s */
 export const KEEP_ALIVE_MS = 10_000;
 
-const CHUNKS_MAX = 256; // a client that sends byte by byte must not cost a buffer each
+const CHUNKS_MAX = 256; // many small chunks are joined, so that they do not cost a buffer each
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 function protocolsOf(request: IncomingMessage): string[] {

@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import { isLoopback } from "./client-address.ts";
 
-/** One address cannot take all connections. A proxy on this machine can: it counts its own clients. */
+/** Limits the connections of one address. A proxy on this machine is exempt, because it counts its own clients. */
 export function limitConnectionsPerAddress(
   server: Pick<Server, "on">,
   { max, isExempt = isLoopback }: { max: number; isExempt?(address: string): boolean },

@@ -7,13 +7,13 @@ import type { Controllers, Needs } from "./controllers.ts";
 import type { GatewayTiming } from "./gateway-options.ts";
 import type { RawHeaders } from "./headers.ts";
 
-/** The way to the controller, which may be away for a moment. */
+/** Sends requests to the controller, which may be unreachable for a moment. */
 export interface ControllerLink {
-  /** A request whose connection stands; nothing of it has been sent. Waits for a controller that is away. */
+  /** Opens a connected request of which nothing was sent yet. Waits while the controller is unreachable. */
   open(options: OpenOptions): Promise<ClientRequest>;
-  /** Asks a question of the private interface. */
+  /** Sends a request to the private interface. */
   ask<T>(path: string, question: object, schema: z.ZodType<T>, wait?: AskOptions): Promise<Told<T>>;
-  /** Tells it something; whether it was heard does not matter. */
+  /** Sends a notification; errors are ignored. */
   tell(path: string, news: object): void;
 }
 
@@ -48,7 +48,7 @@ export function createControllerLink(controllers: Controllers, timing: GatewayTi
         const upstream = door?.request({ method, path, headers, signal, setHost: false });
         if (upstream) return await connected(upstream, timing.controllerConnectMs);
       } catch (error) {
-        cause = error; // nothing of it was sent
+        cause = error; // nothing was sent, so a retry is safe
       }
       const leftMs = giveUpAtMs - performance.now();
       if (leftMs <= 0 || signal?.aborted) throw unavailable(cause);
@@ -125,7 +125,7 @@ function exchange(upstream: ClientRequest, body: string, timeoutMs: number): Pro
     const broken = (): void => fail();
     upstream.once("close", broken);
     upstream.once("response", (response) => {
-      upstream.off("close", broken); // the answer has a fate of its own
+      upstream.off("close", broken); // errors of the answer are handled separately
       readAll(response).then((text) => {
         clearTimeout(timer);
         resolve({ status: response.statusCode ?? 500, headers: answerHeaders(response), body: text });

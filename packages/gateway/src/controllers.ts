@@ -1,15 +1,15 @@
 import { Agent, request, type ClientRequest, type RequestOptions } from "node:http";
 import { connect } from "node:net";
 
-/** The controllers a gateway knows, and which of them to ask. */
+/** The controllers a gateway knows; picks the one for a request. */
 export interface Controllers extends Disposable {
-  /** Undefined while there is none that could answer. */
+  /** Undefined while no controller could answer. */
   pick(needs: Needs): ControllerDoor | undefined;
-  /** Resolves when asking may help again, at the latest after this long. */
+  /** Resolves when a retry may succeed, at the latest after this long. */
   changed(timeoutMs: number): Promise<void>;
 }
 
-/** `leader`: it changes something. `any`: whoever knows the store can answer. */
+/** `leader`: for changes. `any`: every controller that reads the store can answer. */
 export type Needs = "leader" | "any";
 
 export interface ControllerDoor {
@@ -19,14 +19,14 @@ export interface ControllerDoor {
 const FREE_SOCKETS_MAX = 64;
 const LOOK_AGAIN_MS = 50;
 
-/** The one of this machine, which may be away for a moment. */
+/** The controller of this machine, which may be unreachable for a moment. */
 export function createLocalController(socketPath: string): Controllers {
   const agent = new Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS_MAX });
   const door: ControllerDoor = { request: (options) => request({ ...options, socketPath, agent }) };
   const waiting = createWaiting();
   let looking = false;
 
-  // One probe for everyone who waits, so that a crowd does not hammer a controller that is coming up.
+  // One probe serves all waiting requests, so that they do not flood a controller that is starting.
   function look(): void {
     looking = waiting.size > 0;
     if (!looking) return;
@@ -52,7 +52,7 @@ export function createLocalController(socketPath: string): Controllers {
   };
 }
 
-/** Those who wait for news. */
+/** Requests that wait for a change. */
 export interface Waiting {
   readonly size: number;
   wait(timeoutMs: number): Promise<void>;

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RawHeaders } from "./headers.ts";
 import { afterUnreadBody } from "./request-body.ts";
 
-/** Browsers of any site may start and reach sessions: the key is the right, and it is never a cookie. */
+/** Pages of any origin may start and reach sessions: they send a key, never a cookie. */
 export function corsHeaders(path: string): RawHeaders {
   return isPublic(path) ? [...ALLOWED] : [];
 }
@@ -39,5 +39,5 @@ const PREFLIGHT: RawHeaders = [
   "access-control-allow-headers",
   `content-type, authorization, idempotency-key, ${REGION_HEADER}`,
   "access-control-max-age",
-  "7200", // what browsers take at most
+  "7200", // the maximum of browsers
 ];

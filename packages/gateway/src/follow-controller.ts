@@ -9,9 +9,9 @@ import { ControllerRole, ROLE_EVERY_MS } from "@vocalhost/base/peers/controller-
 import type { ControllerDoor } from "./controllers.ts";
 import type { GatewayLog } from "./gateway-options.ts";
 
-/** A controller somewhere on the network, as long as it says what it is. */
+/** A controller on the network, and the role it reports. */
 export interface FollowedController extends ControllerDoor, Disposable {
-  /** Undefined while it cannot be reached. */
+  /** Undefined while it is unreachable. */
   readonly role: ControllerRole | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface FollowOptions {
   credentials: PeerCredentials;
   log: GatewayLog;
   changed(): void;
-  /** Whether everybody waits for somebody to lead. */
+  /** Returns whether requests wait for a leader. */
   isUrgent(): boolean;
 }
 
@@ -61,7 +61,7 @@ export function followController(options: FollowOptions): FollowedController {
     const heard = (): void => {
       clearTimeout(silence);
       silence = setTimeout(() => {
-        // It may hang, or its machine be gone: whoever waits for its answers must not wait for ever.
+        // The controller may hang or its machine may be gone, so a silent connection is closed.
         asked.destroy(new Error("It has fallen silent"));
         agent.destroy();
         agent = newAgent();
@@ -85,7 +85,7 @@ export function followController(options: FollowOptions): FollowedController {
       return void response.destroy();
     }
     const lines = createInterface({ input: response });
-    for (const each of [response, lines]) each.on("error", () => undefined); // the request's close says the same
+    for (const each of [response, lines]) each.on("error", () => undefined); // the request's "close" reports the same
     lines.on("line", (line) => {
       heard();
       lastProblem = "";

@@ -1,14 +1,14 @@
 /**
- * Follows WebSocket frames by their headers alone, so that a close frame can be put between two of them. Payloads are
- * skipped, never looked at; nonsense only moves the boundaries.
+ * Follows WebSocket frames by their headers, so that a close frame can be inserted between two of them. Payloads are
+ * skipped; an invalid header only moves the boundaries.
  */
 export interface FrameTracker {
   push(chunk: Uint8Array): void;
   /** The last byte seen ended a frame. */
   readonly atBoundary: boolean;
-  /** Bytes until the present frame ends; meaningless while its header is incomplete. */
+  /** Bytes until the current frame ends; meaningless while its header is incomplete. */
   readonly missingBytes: number;
-  /** A close frame has begun: nothing may follow it. */
+  /** A close frame has begun, after which nothing may be sent. */
   readonly closing: boolean;
 }
 
@@ -47,7 +47,7 @@ export function createFrameTracker(): FrameTracker {
   };
 }
 
-/** Length of a header whose first two bytes are known, its mask included. */
+/** Returns the length of a header, its mask included, from its first two bytes. */
 export function headerBytes(header: Uint8Array): number {
   const second = header[1] ?? 0;
   const short = second & 0x7f;
@@ -62,7 +62,7 @@ export function payloadBytes(header: Uint8Array): number {
   return length;
 }
 
-/** A server's close frame. */
+/** Returns a server's close frame. */
 export function closeFrame(code: number, reason = ""): Buffer {
   const text = Buffer.from(reason.slice(0, 123), "latin1");
   const frame = Buffer.allocUnsafe(4 + text.length);

@@ -181,7 +181,7 @@ function afterHead(bot: EvilBot): Parameters<typeof startRawInstance>[0] {
   return (socket) => socket.once("data", (head: Buffer) => bot(socket, head.toString("latin1")));
 }
 
-/** Reads a little of the answer, for a little while. */
+/** Reads the first bytes of the answer, then disconnects. */
 async function askOnce(port: number, path: string): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const sent = request({ host: "127.0.0.1", port, path, agent: false });

@@ -1,26 +1,29 @@
 import type { PeerAddress, PeerFiles } from "@vocalhost/base/peers/peer-config";
 
-/** What the gateway's command passes to `startGateway`. */
+/** The options of `startGateway`, as the gateway's command passes them. */
 export interface GatewayOptions {
   host: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   port: number;
   controllers: ControllersOptions;
-  /** As callers see us; what the controller is told about protocol and host. @default what the request says */
+  /** The public origin, reported to the controller as protocol and host. @default from the request */
   publicUrl?: string;
-  /** A proxy of the operator's stands in front, so the last `x-forwarded-for` and its other `x-forwarded-*` are true. @default false */
+  /**
+   * A proxy of the operator is in front, so the last `x-forwarded-for` and its other `x-forwarded-*` are trusted.
+   * @default false
+   */
   trustForwarded?: boolean;
   log: GatewayLog;
-  /** How often the supervisor has started it again. @default 0 */
+  /** How often the supervisor has restarted the gateway. @default 0 */
   restarts?: number;
   timing?: Partial<GatewayTiming>;
   limits?: Partial<GatewayLimits>;
 }
 
-/** Path of the unix socket that the controller of this machine listens on, or where those of others are. */
+/** The unix socket of this machine's controller, or the addresses of remote controllers. */
 export type ControllersOptions = { socket: string } | { addresses: PeerAddress[]; files: PeerFiles };
 
-/** The part of pino's logger the gateway uses. */
+/** The methods of pino's logger that the gateway uses. */
 export interface GatewayLog {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -29,52 +32,52 @@ export interface GatewayLog {
 }
 
 export interface GatewayTiming {
-  /** A request waits this long for a controller that is away: a restart takes less, and another one leads within 5 s. */
+  /** A request waits this long for an unreachable controller. A restart is faster, and a standby leads within 5 s. */
   controllerAwayMs: number;
   controllerConnectMs: number;
-  /** A request that waits for a controller looks again this often, whatever it hears. */
+  /** A waiting request retries at least this often. */
   controllerLookMs: number;
-  /** Until the head of the controller's answer; a cold start takes up to 60 s. */
+  /** Timeout for the head of the controller's answer; a cold start takes up to 60 s. */
   controllerAnswerMs: number;
-  /** A cached session route is believed this long: a revoked key must stop working within a second. */
+  /** A cached session route is valid this long: a revoked key must stop working within a second. */
   routeFreshMs: number;
   instanceConnectMs: number;
-  /** Until the head of the instance's answer; an offer may wait for a bot that is still loading. */
+  /** Timeout for the head of the instance's answer; an offer may wait for a bot that is still loading. */
   instanceAnswerMs: number;
   instanceUpgradeMs: number;
   /** A carrier that names the agent in its start message has this long to send it. */
   openingMs: number;
-  /** A peer of a spliced socket that takes nothing for this long is given up. */
+  /** A peer of a relayed socket that reads nothing for this long is disconnected. */
   stalledMs: number;
-  /** Instances ping every 15 s; whoever leaves two in a row unanswered is given up before 30 s are over. */
+  /** Instances ping every 15 s; a peer that leaves two pings in a row unanswered is disconnected within 30 s. */
   silentMs: number;
-  /** Between saying goodbye and cutting the connection. */
+  /** Time between the close frame and the end of the connection. */
   goodbyeMs: number;
-  /** How long open calls may go on when the gateway is disposed. */
+  /** How long open calls may go on after the gateway is disposed. */
   disposeMs: number;
   headersMs: number;
-  /** Until a request's last byte; a large build is uploaded over a slow line. */
+  /** Timeout for a request's last byte; large builds are uploaded over slow lines. */
   requestMs: number;
-  /** The same for everything but uploads and what goes to a bot. */
+  /** The same timeout, except for uploads and requests to a bot. */
   bodyMs: number;
-  /** A body that takes longer is one of the few an address may have. */
+  /** A body that takes longer counts against the limit of slow bodies per address. */
   slowBodyMs: number;
   keepAliveMs: number;
-  /** A client that leaves an answer lying this long is cut off. */
+  /** A client that reads nothing of its answer for this long is disconnected. */
   idleMs: number;
 }
 
 export interface GatewayLimits {
   connections: number;
-  /** Not for this machine's own addresses, nor behind a trusted proxy. */
+  /** Does not apply to this machine's own addresses, nor behind a trusted proxy. */
   connectionsPerAddress: number;
   slowBodiesPerAddress: number;
   headBytes: number;
-  /** What a spliced socket may hold for a slow reader, each way. */
+  /** Buffer of a relayed socket for a slow reader, in each direction. */
   relayBytes: number;
-  /** Opening messages of a carrier, up to the one that names the agent. */
+  /** Limit for a carrier's opening messages, up to the one that names the agent. */
   openingBytes: number;
-  /** Session routes remembered at once. */
+  /** Size of the cache of session routes. */
   routes: number;
 }
 

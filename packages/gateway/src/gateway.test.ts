@@ -290,7 +290,7 @@ test("silent streams stay, idle connections and readers that do not read are cut
     return ((await once(sent, "response")) as [IncomingMessage])[0];
   };
   const silent = await open("/silent");
-  await open("/flood"); // and never read it
+  await open("/flood"); // and never reads the answer
   await until(() => ended.includes("/flood"), 5_000, "end of the flood");
   assert.deepEqual(ended, ["/flood"]);
   silent.destroy();

@@ -1,19 +1,19 @@
-/** Header names and values in one list, as Node's parser gives them and its writers take them. */
+/** Header names and values in one flat list, as Node's parser and writers use them. */
 export type RawHeaders = string[];
 
-/** What a client may tell an instance: everything but who it is and how it came here. */
+/** Removes the headers that identify the client or describe the connection, and those an instance must not get. */
 export function headersForInstance(raw: readonly string[]): RawHeaders {
   const dropped = namedByConnection(raw);
   return keep(raw, (name) => !dropped.has(name) && !NOT_FOR_INSTANCES.has(name) && !isForwarded(name));
 }
 
-/** What an instance may tell a client: nothing that counts for more than its own answer. */
+/** Removes the headers of an instance that affect more than its own answer. */
 export function headersFromInstance(raw: readonly string[]): RawHeaders {
   const dropped = namedByConnection(raw);
   return keep(raw, (name) => !dropped.has(name) && !NOT_FROM_INSTANCES.has(name) && !isCors(name));
 }
 
-/** What is passed between a client and the controller, either way. */
+/** Removes the headers that concern only one hop, in either direction. */
 export function headersEndToEnd(raw: readonly string[]): RawHeaders {
   const dropped = namedByConnection(raw);
   return keep(raw, (name) => !dropped.has(name) && !HOP_BY_HOP.has(name));
@@ -27,7 +27,7 @@ export function withoutCors(raw: readonly string[]): RawHeaders {
   return keep(raw, (name) => !isCors(name));
 }
 
-/** All values of one name, in order. */
+/** Returns all values of one name, in order. */
 export function valuesOf(raw: readonly string[], wanted: string): string[] {
   const values: string[] = [];
   for (let index = 0; index + 1 < raw.length; index += 2)
@@ -35,7 +35,7 @@ export function valuesOf(raw: readonly string[], wanted: string): string[] {
   return values;
 }
 
-/** The names and values listed one by one in these headers, in lower case. */
+/** Returns the comma-separated values of these headers, in lower case. */
 export function tokensOf(raw: readonly string[], wanted: string): string[] {
   return valuesOf(raw, wanted)
     .flatMap((value) => value.split(","))
@@ -54,12 +54,12 @@ const HOP_BY_HOP = new Set([
   "transfer-encoding",
   "upgrade",
   "http2-settings",
-  "expect", // answered by our own server
+  "expect", // the gateway's own server answers it
 ]);
 
 const NOT_FOR_INSTANCES = new Set([...HOP_BY_HOP, "host", "authorization", "cookie", "cookie2"]);
 
-// Beside cookies: what a browser would remember for the whole host, which bots share with the dashboard.
+// Cookies, and headers that a browser applies to the whole host, which bots share with the dashboard.
 const NOT_FROM_INSTANCES = new Set([
   ...HOP_BY_HOP,
   "set-cookie",
@@ -80,7 +80,7 @@ const NOT_FROM_INSTANCES = new Set([
 
 const FRAMING = new Set(["content-length", "host"]);
 
-// What `Connection` names concerns one hop only; it must not take away what delimits the message.
+// Returns the names in `Connection`, which concern one hop only. Headers that delimit the message are never removed.
 function namedByConnection(raw: readonly string[]): Set<string> {
   return new Set(tokensOf(raw, "connection").filter((name) => !FRAMING.has(name)));
 }

@@ -4,7 +4,7 @@ import type { RequestPath } from "./request-path.ts";
 
 export type Ingress = SocketRouteRequest["ingress"];
 
-/** What a socket's address tells. A token names the agent too; without either, the start message must do it. */
+/** The parts of a socket's address. A token implies the agent; without either, the start message must name it. */
 export interface IngressAddress {
   ingress: Ingress;
   serviceHost: string | undefined;
@@ -13,15 +13,15 @@ export interface IngressAddress {
   body: string | undefined;
 }
 
-/** Whether a path belongs to the socket ingress, right or wrong. */
+/** Returns whether a path belongs to the socket ingress, valid or not. */
 export function isIngressPath({ decoded }: RequestPath): boolean {
   return /^\/ws(?:\/|$)/.test(decoded);
 }
 
 /**
- * `/ws/{ingress}/{agent}.{org}[/{token}]`, or with `?serviceHost=` and perhaps a token as last segment, or with the
- * token alone. The token is taken from the Authorization header, else `?token=`, else the path. Throws what the client is
- * told.
+ * Parses `/ws/{ingress}/{agent}.{org}[/{token}]`. Alternatives are `?serviceHost=` with an optional token as last
+ * segment, or the token alone. The token comes from the Authorization header, else `?token=`, else the path. Throws
+ * the error for the client.
  */
 export function parseIngressAddress(path: RequestPath, authorization: string | undefined): IngressAddress {
   const [, , name = "", ...segments] = path.decoded.split("/");
@@ -44,13 +44,13 @@ export function parseIngressAddress(path: RequestPath, authorization: string | u
   };
 }
 
-/** Throws what the client is told unless it can be an `agent.organization`. */
+/** Throws the error for the client unless the text can be an `agent.organization`. */
 export function checkServiceHost(text: string): string {
   if (!isServiceHost(text)) throw new AppError("NOT_FOUND", { message: "Service not found" });
   return text;
 }
 
-/** Tokens have a dot too, but more than a name's length before it. */
+/** Tokens contain a dot too, but have more characters before it than a name. */
 function isServiceHost(text: string): boolean {
   return /^[A-Za-z0-9-]{1,64}\.[A-Za-z0-9._-]{1,128}$/.test(text);
 }
@@ -65,7 +65,7 @@ const TOKEN_MAX_CHARACTERS = 2_048;
 
 function checkBody(text: string | undefined): string | undefined {
   if (text === undefined || text === "") return undefined;
-  const base64 = text.replaceAll(" ", "+"); // a plus sign that nobody escaped
+  const base64 = text.replaceAll(" ", "+"); // a plus sign that was not percent-encoded
   if (!/^[+/\-_0-9A-Za-z]+={0,2}$/.test(base64)) throw notJson();
   const bytes = Buffer.from(base64, "base64");
   if (bytes.length > limits.websocketStartBodyBytes) throw new AppError("PAYLOAD_TOO_LARGE");

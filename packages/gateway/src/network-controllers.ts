@@ -6,7 +6,7 @@ import type { GatewayLog } from "./gateway-options.ts";
 import { followController, type FollowedController } from "./follow-controller.ts";
 
 export interface NetworkControllersOptions {
-  /** A name may stand for several of them, and for others later. */
+  /** A name may resolve to several controllers, and to others later. */
   addresses: readonly PeerAddress[];
   credentials: PeerCredentials;
   log: GatewayLog;
@@ -14,7 +14,7 @@ export interface NetworkControllersOptions {
 
 const RESOLVE_AGAIN_MS = 5_000;
 
-/** Controllers of other machines. Each says of itself whether it leads; of two that say so, the newer one does. */
+/** Follows the controllers of other machines. Each reports whether it leads; if two do, the newer epoch wins. */
 export function openNetworkControllers({
   addresses,
   credentials,
@@ -37,7 +37,7 @@ export function openNetworkControllers({
     if (needs === "leader") return leading;
     const others = present().filter((each) => each !== leading && each.role?.leads === false);
     turn += 1;
-    return others[turn % Math.max(1, others.length)] ?? leading; // the one that leads has enough to do
+    return others[turn % Math.max(1, others.length)] ?? leading; // the leader has enough to do
   }
 
   async function resolveNames(): Promise<void> {
@@ -65,7 +65,7 @@ export function openNetworkControllers({
             isUrgent: () => leader() === undefined,
           }),
         );
-    // A name server that is away takes nobody from us.
+    // If a name server does not answer, known controllers are kept.
     if (isWhole)
       for (const [key, each] of followed)
         if (!now.has(key)) {

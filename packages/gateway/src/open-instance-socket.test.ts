@@ -53,7 +53,7 @@ for (const [what, more] of Object.entries({
   token: { token: "x\r\nHost: y" },
   path: { path: "/x HTTP/1.1\r\n\r\nGET /y" },
   header: { headers: ["x-a", "b\nc"] },
-  protocol: { protocols: ["a\u010a"] }, // its lower byte is a line's end
+  protocol: { protocols: ["a\u010a"] }, // its lower byte is a line feed
 }))
   test(`a line's end in a ${what} is sent to nobody`, async (t) => {
     let heard = 0;

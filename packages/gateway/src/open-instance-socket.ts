@@ -4,10 +4,10 @@ import { validateHeaderValue } from "node:http";
 import { connect, type Socket } from "node:net";
 import { tokensOf, valuesOf, type RawHeaders } from "./headers.ts";
 
-/** An instance's end of a WebSocket that stands. */
+/** An open WebSocket to an instance. */
 export interface InstanceSocket {
   socket: Socket;
-  /** What the instance sent right behind its answer. */
+  /** Bytes that followed the instance's answer. */
   head: Buffer;
   protocol: string | undefined;
 }
@@ -17,7 +17,7 @@ export interface OpenInstanceSocketOptions {
   address: string;
   token: string;
   path: string;
-  /** The client's own, already cleaned. */
+  /** The client's headers, already filtered. */
   headers: RawHeaders;
   protocols: string[];
   connectMs: number;
@@ -25,11 +25,11 @@ export interface OpenInstanceSocketOptions {
   headBytes: number;
 }
 
-/** Opens a WebSocket to an instance by hand: only a 101 that is right in every point counts. */
+/** Opens a WebSocket to an instance by hand: only a 101 that is correct in every header is accepted. */
 export async function openInstanceSocket(options: OpenInstanceSocketOptions): Promise<InstanceSocket> {
   const key = randomBytes(16).toString("base64");
   const socket = connect({ ...parseAddress(options.address), noDelay: true });
-  socket.on("error", () => undefined); // whoever waits hears of it by "close"
+  socket.on("error", () => undefined); // callers handle "close"
   try {
     await settled(socket, "connect", options.connectMs);
     socket.write(upgradeRequest(options, key), "latin1");
@@ -46,7 +46,7 @@ export function acceptFor(key: string): string {
   return createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
 }
 
-/** Throws on anything that is not an address an instance can have. */
+/** Throws unless the text is an address an instance can have. */
 export function parseAddress(address: string): { host: string; port: number } {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(address);
   const port = Number(match?.[3]);
@@ -54,7 +54,7 @@ export function parseAddress(address: string): { host: string; port: number } {
   return { host: match[1] ?? match[2] ?? "", port };
 }
 
-/** The subprotocol the instance chose. Throws unless the answer is exactly what was asked for. */
+/** Returns the subprotocol the instance chose. Throws unless the answer matches the request. */
 export function checkUpgrade(
   head: string,
   { key, protocols }: { key: string; protocols: string[] },
@@ -99,11 +99,11 @@ function upgradeRequest(
   ];
   const lines = [`GET ${path} HTTP/1.1`];
   for (let index = 0; index + 1 < all.length; index += 2) lines.push(`${all[index]}: ${all[index + 1]}`);
-  for (const line of lines) validateHeaderValue("line", line); // whatever made it, it is no more than a line
+  for (const line of lines) validateHeaderValue("line", line); // values from a client must not inject lines
   return `${lines.join("\r\n")}\r\n\r\n`;
 }
 
-/** Rejects when the socket ends first or nothing happens in time; the error of a failed connect is kept. */
+/** Rejects if the socket ends first or the timeout passes; keeps the error of a failed connect. */
 function settled(socket: Socket, event: "connect", timeoutMs: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const timer = setTimeout(() => reject(Object.assign(new Error("late"), { syscall: "connect" })), timeoutMs);

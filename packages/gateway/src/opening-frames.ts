@@ -1,14 +1,14 @@
 import { serviceHostIn } from "@vocalhost/protocol";
 import { headerBytes, payloadBytes, OPCODE_CLOSE } from "./frame-tracker.ts";
 
-/** What the opening messages of a carrier have told so far. */
+/** The result of a carrier's opening messages so far. */
 export type Opening =
   | { kind: "more" }
   | { kind: "start"; serviceHost: string | undefined; token: string | undefined }
   | { kind: "refused"; code: number; reason: string };
 
 export interface OpeningFrames {
-  /** Reads on; once it has told something other than `more`, it is done. */
+  /** Reads on. After a result other than `more` it must not be called again. */
   push(chunk: Buffer): Opening;
 }
 
@@ -16,13 +16,13 @@ export interface OpeningFrames {
 export function createOpeningFrames({ maxBytes }: { maxBytes: number }): OpeningFrames {
   let pending: Buffer[] = [];
   let pendingBytes = 0;
-  let neededBytes = HEADER_MIN_BYTES; // before that many, looking is in vain
+  let neededBytes = HEADER_MIN_BYTES; // parsing waits for this many bytes
   let seenBytes = 0;
   let message: Buffer[] | undefined;
 
   function readFrame({ opcode, isLast, payload }: Frame): Opening {
     if (opcode === OPCODE_CLOSE) return refused(1000, "The caller has gone");
-    if (opcode > OPCODE_CLOSE) return MORE; // a ping: the instance will answer it
+    if (opcode > OPCODE_CLOSE) return MORE; // a ping; the instance will answer it
     if (opcode === OPCODE_BINARY) return refused(1003, "A carrier speaks text");
     if ((opcode === OPCODE_CONTINUATION) !== (message !== undefined))
       return refused(1002, "Fragments out of order");
@@ -60,7 +60,7 @@ interface Frame {
   opcode: number;
   isLast: boolean;
   payload: Buffer;
-  /** Header and payload. */
+  /** Length of header and payload. */
   bytes: number;
 }
 

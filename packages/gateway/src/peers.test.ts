@@ -145,7 +145,7 @@ interface Role {
   epoch: number;
 }
 
-/** A controller's door that says what it is told to. */
+/** Starts a controller's server that records its requests. */
 async function startServer(files: PeerFiles, seen: (path: string) => void) {
   const credentials = openPeerCredentials(files, { log: silentLog });
   let role: Role = { leads: true, epoch: 1 };

@@ -11,7 +11,7 @@ const serverFrame = (bytes: number): Buffer =>
   clientFrame(Buffer.alloc(bytes, "x"), { opcode: 2, isMasked: false });
 
 interface Bench extends AsyncDisposable {
-  /** The far ends. */
+  /** The remote ends. */
   client: Socket;
   instance: Socket;
   relayed: RelayedSocket;

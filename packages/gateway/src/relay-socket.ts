@@ -6,7 +6,7 @@ import type { GatewayTiming } from "./gateway-options.ts";
 export interface RelayedSocket {
   /** Resolves when both ends are closed. */
   readonly ended: Promise<void>;
-  /** Called every now and then: gives up peers that take nothing or are silent. */
+  /** Called periodically: disconnects peers that are silent or read nothing. */
   check(nowMs: number): void;
   /** Ends the call with this code at the next frame boundary. */
   finish(code: number): void;
@@ -15,18 +15,18 @@ export interface RelayedSocket {
 export interface RelaySocketOptions {
   client: Socket;
   instance: Socket;
-  /** What has come from each before. */
+  /** Bytes already received from each side. */
   fromClient: Buffer;
   fromInstance: Buffer;
   timing: Pick<GatewayTiming, "stalledMs" | "silentMs" | "goodbyeMs">;
   relayBytes: number;
-  /** Both sides are heard of every 15 s, because the instance pings. */
+  /** Data arrives from both sides every 15 s, because the instance pings. */
   isPinged: boolean;
 }
 
 /**
- * Carries bytes both ways and decodes nothing. A side that does not read holds up the other one. Only frame headers
- * towards the client are followed, so that it hears a close code when its instance is lost.
+ * Relays bytes in both directions without decoding them. Backpressure of one side pauses the other. Only frame
+ * headers towards the client are followed, so that it gets a close code when its instance is lost.
  */
 export function relaySocket(options: RelaySocketOptions): RelayedSocket {
   const { client, instance, timing, relayBytes } = options;
@@ -60,11 +60,11 @@ export function relaySocket(options: RelaySocketOptions): RelayedSocket {
   }
 
   function sayGoodbye(code: number): void {
-    // Last words may still be on their way to a slow reader.
+    // The last bytes may still be on their way to a slow reader.
     cutAfter(timing.stalledMs);
     client.once("finish", () => cutAfter(timing.goodbyeMs));
     instance.off("data", onInstanceData).resume();
-    client.off("data", toInstance.write).resume(); // read on, to see the client's own goodbye
+    client.off("data", toInstance.write).resume(); // keeps reading, to see the client's close frame
     if (!client.writableEnded) {
       if (tracker.atBoundary && !tracker.closing) client.end(closeFrame(code));
       else client.end();
@@ -76,7 +76,7 @@ export function relaySocket(options: RelaySocketOptions): RelayedSocket {
     if (finishing !== undefined || client.destroyed) return;
     finishing = code;
     cutAfter(timing.goodbyeMs);
-    // A frame that has begun must end first; one too long to wait for is cut.
+    // The gateway waits for the end of a started frame, and cuts one that is too long.
     const canWait = tracker.missingBytes > 0 && tracker.missingBytes + client.writableLength <= relayBytes;
     if (tracker.atBoundary || !canWait || instance.readableEnded) sayGoodbye(code);
     else instance.resume();
@@ -105,7 +105,7 @@ export function relaySocket(options: RelaySocketOptions): RelayedSocket {
   client.on("data", toInstance.write).on("drain", toClient.drained).once("end", onClientGone);
   whenClosed(instance, () => (onInstanceGone(), onClosed()));
   whenClosed(client, () => (onClientGone(), onClosed()));
-  // Whoever left before we listened does not say so again.
+  // A client that ended before this point emits no further event.
   if (client.readableEnded) onClientGone();
   if (instance.readableEnded) onInstanceGone();
   if (options.fromInstance.length > 0) onInstanceData(options.fromInstance);
@@ -137,11 +137,11 @@ interface Flow {
   start(): void;
   /** How long the reader has taken nothing. */
   heldMs(nowMs: number): number;
-  /** How long the writer has said nothing. */
+  /** How long the writer has sent nothing. */
   silentMs(nowMs: number): number;
 }
 
-/** One direction. Times are taken by the caller's look-round, not per message. */
+/** One direction. Times are taken when the caller checks, not per message. */
 function createFlow(from: Socket, to: Socket): Flow {
   let isHeld = false;
   let heldSinceMs: number | undefined;

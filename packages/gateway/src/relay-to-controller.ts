@@ -15,13 +15,13 @@ export interface ControllerRelay {
   answerMs: number;
 }
 
-/** What the controller is told about where a request came from. */
+/** The origin of a request, as reported to the controller. */
 export interface Forwarding {
   publicUrl: URL | undefined;
   trustForwarded: boolean;
 }
 
-/** Passes a request to the controller and its answer back, both as streams. */
+/** Streams a request to the controller and its answer back. */
 export async function relayToController(
   relay: ControllerRelay,
   request: IncomingMessage,
@@ -30,7 +30,7 @@ export async function relayToController(
 ): Promise<void> {
   const gone = new AbortController();
   response.once("close", () => {
-    // After a whole answer to a whole request there is nothing left to call off.
+    // After a complete request and answer there is nothing to abort.
     if (!response.writableFinished || !request.complete) gone.abort();
   });
   const options = {
@@ -40,7 +40,7 @@ export async function relayToController(
     signal: gone.signal,
     needs: isStoreRead(request, path) ? ("any" as const) : ("leader" as const),
   };
-  // Without a body there is nothing to lose: what was only a look can be repeated by a controller that is back.
+  // A read without a body can be repeated once the controller is back.
   const repeatable = (request.method === "GET" || request.method === "HEAD") && !hasBody(request);
   for (let isFirst = true; ; isFirst = false) {
     try {
@@ -78,7 +78,7 @@ function exchangeHeads(
     });
     upstream.once("response", (told) => {
       clearTimeout(timer);
-      upstream.off("close", broken); // the answer has a fate of its own
+      upstream.off("close", broken); // errors of the answer are handled separately
       resolve(told);
     });
     if (hasBody(request)) request.pipe(upstream);
@@ -93,11 +93,11 @@ function sendBack(told: IncomingMessage, response: ServerResponse, path: string)
     ...corsHeaders(path),
     ...afterUnreadBody(response),
   ]);
-  response.flushHeaders(); // an event stream may say nothing for a while
-  pipeline(told, response, () => undefined); // cuts the connection when the controller breaks off
+  response.flushHeaders(); // an event stream may be silent for a while
+  pipeline(told, response, () => undefined); // destroys the connection if the controller aborts
 }
 
-/** What is answered from the store alone; signing in and figures of the process are not. */
+/** Returns whether any controller can answer from the store. Sign-in and process figures need the leader. */
 function isStoreRead(request: IncomingMessage, { raw }: RequestPath): boolean {
   const isRead = request.method === "GET" || request.method === "HEAD";
   return isRead && raw.startsWith("/v1/") && !hasBody(request);

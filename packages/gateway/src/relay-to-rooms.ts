@@ -9,12 +9,12 @@ import { afterUnreadBody } from "./request-body.ts";
 import type { RequestPath } from "./request-path.ts";
 import type { SocketEnd, SocketRelay } from "./session-socket.ts";
 
-/** Paths of the room server that its clients need; the service calls are not among them. */
+/** Returns whether the path is one that clients of the room server need. Its service API is not exposed. */
 export function isRoomPath({ raw }: RequestPath): boolean {
   return raw === "/rtc" || raw.startsWith("/rtc/");
 }
 
-/** A participant's signalling, passed to our room server: it judges the token. */
+/** Relays a participant's signalling to our room server, which verifies the token. */
 export async function takeRoomSocket(
   { timing, limits, relayed }: SocketRelay,
   client: ClientSocket,
@@ -44,12 +44,12 @@ export async function takeRoomSocket(
     fromInstance: server.head,
     timing,
     relayBytes: limits.relayBytes,
-    isPinged: false, // both ends ping each other in words of their own
+    isPinged: false, // both ends use their own ping messages
   }).ended;
   return { status: 101 };
 }
 
-/** It is written into a header line, and what was encoded in a query may hold line breaks. */
+/** Returns the token. A query may decode to line breaks, and the token becomes a header. */
 function tokenOf({ headers: { authorization = "" } }: IncomingMessage, { query }: RequestPath): string {
   const bearer = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
   const token = bearer ?? new URLSearchParams(query).get("access_token") ?? "";
@@ -58,7 +58,7 @@ function tokenOf({ headers: { authorization = "" } }: IncomingMessage, { query }
 
 const CLIENT_LEFT = 499; // only in the access log
 
-/** `GET /rtc/validate`: why a join would be refused. */
+/** `GET /rtc/validate`: returns why a join would be refused. */
 export async function relayToRooms(
   request: IncomingMessage,
   response: ServerResponse,

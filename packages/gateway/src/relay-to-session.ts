@@ -18,7 +18,7 @@ export interface SessionRelay {
   limits: GatewayLimits;
 }
 
-/** Passes a request to the instance of its session. The instance is a hostile server: nothing is decoded. */
+/** Relays a request to the instance of its session without decoding it. The instance is untrusted. */
 export async function relayToSession(
   relay: SessionRelay,
   request: IncomingMessage,
@@ -51,7 +51,7 @@ export function routeQuestion(
   return { agent, sessionId, ...(authorization === undefined ? {} : { authorization }) };
 }
 
-/** Nobody listens there any more: the session is over. Everything else is the instance's fault. */
+/** Returns "session over" if the instance no longer listens. Every other failure is the instance's. */
 export function instanceFailure(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const { code } = error as NodeJS.ErrnoException;
@@ -66,7 +66,7 @@ export function isConnectFailure(error: unknown): boolean {
 
 export class ConnectTimeout extends Error {}
 
-const INFORMATIONAL_MAX = 8; // an instance may say "early hints", not chat
+const INFORMATIONAL_MAX = 8; // an instance may send early hints, but not without limit
 
 interface Exchange {
   request: IncomingMessage;
@@ -82,7 +82,7 @@ function exchangeHeads(
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const upstream = httpRequest({
     ...parseAddress(route.address),
-    agent: false, // a connection of a hostile server is not used twice
+    agent: false, // connections to an untrusted server are not reused
     method: request.method ?? "GET",
     path: `/sessions/${path.sessionId}${path.rest}${path.query}`,
     headers: [
@@ -101,7 +101,7 @@ function exchangeHeads(
     reject(error);
   };
   let timer = setTimeout(() => fail(new ConnectTimeout()), timing.instanceConnectMs);
-  upstream.on("error", fail); // stays: a hostile server can fail more than once
+  upstream.on("error", fail); // stays attached: an untrusted server can fail more than once
   const broken = (): void => fail(new Error("The instance broke off"));
   upstream.once("close", broken);
   upstream.once("upgrade", (_told, socket) => {
@@ -114,7 +114,7 @@ function exchangeHeads(
   });
   upstream.once("response", (told) => {
     clearTimeout(timer);
-    upstream.off("close", broken); // the answer has a fate of its own
+    upstream.off("close", broken); // errors of the answer are handled separately
     resolve(told);
   });
   upstream.once("socket", (socket) =>
@@ -138,8 +138,8 @@ function sendBack(told: IncomingMessage, response: ServerResponse, path: string)
     ...afterUnreadBody(response),
   ]);
   response.flushHeaders();
-  pipeline(told, response, () => undefined); // cuts the connection when the instance breaks off
+  pipeline(told, response, () => undefined); // destroys the connection if the instance aborts
 }
 
-// No page of a bot runs under our name.
+// Stops a bot's pages from running as our origin.
 const SANDBOX = "sandbox; default-src 'none'; frame-ancestors 'none'";

@@ -1,12 +1,12 @@
 import { GOING_AWAY, relaySocket, type RelayedSocket, type RelaySocketOptions } from "./relay-socket.ts";
 
-/** All calls that pass through this gateway. */
+/** All calls relayed by this gateway. */
 export interface RelayedSockets extends AsyncDisposable {
   readonly size: number;
   relay(options: RelaySocketOptions): RelayedSocket;
 }
 
-/** Looks round for peers that are stuck or gone, and lets calls end in peace when disposed. */
+/** Periodically disconnects stuck or silent peers. On disposal, open calls may finish. */
 export function createRelayedSockets({ disposeMs }: { disposeMs: number }): RelayedSockets {
   const relayed = new Set<RelayedSocket>();
   const timer = setInterval(() => {

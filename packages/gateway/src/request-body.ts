@@ -6,12 +6,15 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
 }
 
-/** An answer that comes before the request has ended may leave bytes nobody reads: the connection ends with it. */
+/**
+ * Returns `Connection: close` if an answer precedes the end of its request: unread bytes would follow on the
+ * connection.
+ */
 export function afterUnreadBody({ req: request }: ServerResponse): RawHeaders {
   return request.complete || !hasBody(request) ? [] : ["connection", "close"];
 }
 
-/** How a body of unknown length goes on; a known length is in the headers already. */
+/** Returns the framing of a body of unknown length; a known length is already in the headers. */
 export function bodyFraming({ headers }: IncomingMessage): RawHeaders {
   return headers["transfer-encoding"] === undefined ? [] : ["transfer-encoding", "chunked"];
 }

@@ -1,16 +1,16 @@
-/** A request's address after the one check all of them pass. */
+/** A request's path, after the validation that all requests pass. */
 export interface RequestPath {
-  /** As it was sent, without the query. */
+  /** The original path, without the query. */
   raw: string;
-  /** Decoded once, for decisions only. */
+  /** Decoded once; used for decisions only. */
   decoded: string;
   /** With its question mark, or empty. */
   query: string;
 }
 
 /**
- * Undefined for anything that another server could read as a different path than we do: absolute form, dot segments,
- * encoded slashes, backslashes, NUL, empty segments, what a second decoding would change.
+ * Returns undefined for anything that another server could interpret as a different path: absolute form, dot
+ * segments, encoded slashes, backslashes, NUL, empty segments, or characters that a second decoding would change.
  */
 export function parseRequestPath(url: string): RequestPath | undefined {
   if (!/^\/[\x21-\x7e]*$/.test(url) || url.includes("#")) return undefined;
@@ -23,12 +23,12 @@ export function parseRequestPath(url: string): RequestPath | undefined {
   return { raw, decoded, query };
 }
 
-/** Paths of the controller's private interface, in any spelling. */
+/** Returns whether a path belongs to the controller's private interface, in any spelling. */
 export function isInternal({ decoded }: RequestPath): boolean {
   return /^\/internal(?:[/;?]|$)/i.test(decoded);
 }
 
-/** Build contexts are large, and lines are slow. */
+/** Returns whether the request uploads a build context, which may take long over a slow line. */
 export function isUpload({ raw }: RequestPath): boolean {
   return raw.startsWith("/v1/builds/uploads/");
 }
@@ -36,11 +36,11 @@ export function isUpload({ raw }: RequestPath): boolean {
 export interface SessionPath {
   agent: string;
   sessionId: string;
-  /** After the session id, as it was sent, with its leading slash. */
+  /** The original path after the session id, with its leading slash. */
   rest: string;
 }
 
-/** `/v1/public/{agent}/sessions/{id}/{path}`; undefined for every other path. */
+/** Parses `/v1/public/{agent}/sessions/{id}/{path}`; returns undefined for every other path. */
 export function parseSessionPath({ raw }: RequestPath): SessionPath | undefined {
   const match = /^\/v1\/public\/([A-Za-z0-9][A-Za-z0-9-]{0,63})\/sessions\/([A-Za-z0-9-]{1,64})(\/.*)$/.exec(
     raw,
@@ -50,7 +50,7 @@ export function parseSessionPath({ raw }: RequestPath): SessionPath | undefined 
   return { agent, sessionId, rest };
 }
 
-/** The session server's own paths: no caller has business there, except with an offer. */
+/** Returns whether a path is reserved for the session server. Clients may only send it offers. */
 export function isReserved(rest: string): boolean {
   const decoded = decodeOnce(rest);
   if (decoded === undefined) return true;

@@ -4,10 +4,10 @@ import { toAnswer } from "./answers.ts";
 import { InstanceRoute, type SessionRouteRequest } from "@vocalhost/base/peers/controller-api";
 import { unavailable, type AskOptions, type ControllerLink, type Told } from "./controller-link.ts";
 
-/** Where sessions are, remembered so that a call goes on while the controller is away. */
+/** Caches the routes of sessions, so that calls go on while the controller is unreachable. */
 export interface SessionRoutes {
   find(question: SessionRouteRequest): Promise<Found>;
-  /** The instance could not be reached there. */
+  /** Drops a route at which the instance could not be reached. */
   forget(question: SessionRouteRequest): void;
   readonly size: number;
 }
@@ -54,7 +54,7 @@ export function createSessionRoutes(options: SessionRoutesOptions): SessionRoute
 
   async function ask(key: string, question: SessionRouteRequest): Promise<Found> {
     const askedAtMs = nowMs();
-    // With an older answer at hand nobody waits for a controller that is away.
+    // With a cached route the gateway does not wait for an unreachable controller.
     const wait: AskOptions = { needs: "any", ...(known.has(key) ? { awayMs: 0 } : {}) };
     return judge(
       key,
@@ -85,7 +85,7 @@ export function createSessionRoutes(options: SessionRoutesOptions): SessionRoute
   };
 }
 
-// Hashed, so that keys of any length take the same space and none lies about in memory.
+// A hash, so that keys of any length take the same space and are not kept in memory.
 function keyOf({ authorization = "", agent, sessionId }: SessionRouteRequest): string {
   return createHash("sha256")
     .update(JSON.stringify([authorization, agent, sessionId]))

@@ -19,13 +19,13 @@ export interface SocketRelay {
   limits: GatewayLimits;
 }
 
-/** What the access log says of a socket. */
+/** The fields of a socket in the access log. */
 export interface SocketEnd {
   status: number;
   sessionId?: string;
 }
 
-/** A WebSocket to a route of the bot's own, in a session that runs. */
+/** Relays a WebSocket to a route of the bot in a running session. */
 export async function takeSessionSocket(
   relay: SocketRelay,
   client: ClientSocket,
@@ -58,7 +58,7 @@ export interface RelayTarget {
   isPinged: boolean;
 }
 
-/** Joins a client with its instance until one of them leaves; throws when the instance does not take it. */
+/** Relays between a client and its instance until one of them leaves. Throws if the instance refuses. */
 export async function connectAndRelay(
   relay: SocketRelay,
   client: ClientSocket,
@@ -103,7 +103,8 @@ export async function connectAndRelay(
 
 const CLIENT_LEFT = 499; // only in the access log
 
-// The handshake is ours; what else the client says may matter to the bot, a carrier's signature for one.
+// The gateway makes the handshake itself. Other headers are kept, because a bot may need them to verify a carrier's
+// signature.
 function socketHeaders(raw: readonly string[]): RawHeaders {
   const cleaned = headersForInstance(raw);
   return cleaned.filter((_, index) => {

@@ -2,11 +2,14 @@ import type { IncomingMessage } from "node:http";
 import type { GatewayLimits, GatewayTiming } from "./gateway-options.ts";
 
 export interface SlowBodies {
-  /** Calls `tooSlow` when the rest of the body is no longer waited for. */
+  /** Calls `tooSlow` when the gateway stops waiting for the rest of the body. */
   watch(request: IncomingMessage, options: { address: string; mayTakeLong: boolean; tooSlow(): void }): void;
 }
 
-/** A body that trickles in holds a connection; nobody gets many of them, and most get only a little time. */
+/**
+ * Limits bodies that arrive slowly, because each holds a connection: few per address, and for most of them little
+ * time.
+ */
 export function createSlowBodies(
   timing: Pick<GatewayTiming, "bodyMs" | "slowBodyMs">,
   limits: Pick<GatewayLimits, "slowBodiesPerAddress">,
@@ -17,7 +20,7 @@ export function createSlowBodies(
     watch(request, { address, mayTakeLong, tooSlow }) {
       let isCounted = false;
       const becameSlow = setTimeout(() => {
-        if (request.complete) return; // it is us who have not read it: the controller is away for a moment
+        if (request.complete) return; // the gateway has not read it yet: the controller is unreachable for a moment
         const others = slow.get(address) ?? 0;
         if (others >= limits.slowBodiesPerAddress) return tooSlow();
         isCounted = true;
@@ -26,7 +29,7 @@ export function createSlowBodies(
       const giveUp = (): void => (request.complete ? undefined : tooSlow());
       const isOver = mayTakeLong ? undefined : setTimeout(giveUp, timing.bodyMs);
       const { socket } = request;
-      socket.setMaxListeners(0); // requests may come one behind the other, and Node would tell of a leak
+      socket.setMaxListeners(0); // pipelined requests each add a listener, which Node would report as a leak
       const settle = (): void => {
         clearTimeout(becameSlow);
         clearTimeout(isOver);
@@ -39,7 +42,7 @@ export function createSlowBodies(
       };
       request.once("end", settle);
       request.once("close", settle);
-      socket.once("close", settle); // a request that was answered hears nothing of it
+      socket.once("close", settle); // an answered request gets no further event
     },
   };
 }

@@ -41,11 +41,11 @@ import { takeSessionSocket, type SocketEnd, type SocketRelay } from "./session-s
 import { createSlowBodies, type SlowBodies } from "./slow-bodies.ts";
 import { tellFigures } from "./tell-figures.ts";
 
-/** Owns the public port: passes requests to the controller, calls to their instances. */
+/** Owns the public port: relays requests to the controller and calls to their instances. */
 export interface Gateway extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
-  /** Where our room server listens: `host:port`. */
+  /** Sets the room server's address, `host:port`. */
   setRoomServer(address: string | undefined): void;
 }
 
@@ -118,7 +118,7 @@ async function takeRequest(doors: Doors, request: IncomingMessage, response: Ser
     const status = response.writableFinished ? response.statusCode : CUT;
     logAccess(doors.log, { method, path, status, startedAtMs });
   });
-  response.on("error", () => undefined); // a client that has gone needs no answer
+  response.on("error", () => undefined); // a disconnected client needs no answer
   request.on("error", () => undefined);
   watchBody(doors, request, response, path);
   try {
@@ -129,7 +129,7 @@ async function takeRequest(doors: Doors, request: IncomingMessage, response: Ser
   }
 }
 
-/** Before anything is decided: a body that trickles in behind a refusal holds the connection as well. */
+/** Runs before any decision: a slow body behind a refusal holds the connection as well. */
 function watchBody(
   { slowBodies, forwarding }: Doors,
   request: IncomingMessage,
@@ -214,7 +214,7 @@ function refuseSlowBody(response: ServerResponse, path: string): void {
     new AppError("GENERIC_BAD_REQUEST", { message: "The request's body came too slowly" }),
   );
   answer(response, path, { ...told, status: 408 });
-  response.req.socket.destroySoon(); // whatever still comes is not read
+  response.req.socket.destroySoon(); // discards further data
 }
 
 const HEALTHY = { status: 200, headers: ["content-type", "application/json"], body: '{"status":"ok"}' };
@@ -231,7 +231,8 @@ function createHttpServer(timing: GatewayTiming, limits: GatewayLimits): Server 
     keepAlive: true,
     keepAliveInitialDelay: KEEP_ALIVE_MS,
     noDelay: true,
-    // Whoever offers another protocol gets the one we speak; a socket with an answer under way is not for splicing.
+    // Upgrades to other protocols are treated as ordinary requests. A socket with an answer in progress is not
+    // relayed.
     shouldUpgradeCallback: (request) =>
       request.headers.upgrade?.toLowerCase() === "websocket" && !busy.has(request.socket),
   });
@@ -241,11 +242,11 @@ function createHttpServer(timing: GatewayTiming, limits: GatewayLimits): Server 
     busy.add(request.socket);
     response.once("close", () => busy.delete(request.socket));
   });
-  // An event stream may be silent for long, but only if its client has taken all there was.
+  // An event stream may be silent for long, but only if its client has read everything.
   server.on("timeout", (socket) => {
     if (!busy.has(socket) || socket.writableLength > 0) socket.destroy();
   });
-  // Node's own refusal would leave the connection to the body.
+  // Node's own refusal would leave the connection open for the body.
   server.on("checkExpectation", (_request, response: ServerResponse) => {
     const text = "Only 100-continue may be expected";
     const told = toAnswer(new AppError("GENERIC_BAD_REQUEST", { message: text }));
@@ -284,7 +285,7 @@ async function closeServer(server: Server, { relayed, upgraded, timing }: Closin
   server.closeIdleConnections();
   const timer = setTimeout(() => server.closeAllConnections(), timing.disposeMs);
   await relayed[Symbol.asyncDispose]();
-  for (const socket of upgraded) socket.destroy(); // whoever was still waiting for an instance
+  for (const socket of upgraded) socket.destroy(); // clients still waiting for an instance
   await closed;
   clearTimeout(timer);
 }

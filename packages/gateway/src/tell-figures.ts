@@ -10,11 +10,11 @@ export interface FiguresOptions {
   relayed: { readonly size: number };
   restarts: number;
   limits: Pick<GatewayLimits, "connections">;
-  /** Which of several this is. */
+  /** Name of this gateway where there are several. */
   name: string | undefined;
 }
 
-/** Tells the controller every few seconds how the gateway is doing; `/metrics` of the service shows it. */
+/** Reports the gateway's figures to the controller every few seconds, for `/metrics` of the service. */
 export function tellFigures(options: FiguresOptions): Disposable {
   const { server, controller, relayed, restarts, limits, name } = options;
   return sampleProcess({

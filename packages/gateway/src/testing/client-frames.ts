@@ -13,7 +13,7 @@ export interface ClientFrameOptions {
   claimedBytes?: number;
 }
 
-/** A frame as a client sends it. */
+/** Returns a frame as a client sends it. */
 export function clientFrame(payload: string | Buffer, options: ClientFrameOptions = {}): Buffer {
   const { opcode = 1, isLast = true, isMasked = true, reservedBits = 0 } = options;
   const bytes = Buffer.from(payload);
@@ -33,7 +33,7 @@ export function clientFrame(payload: string | Buffer, options: ClientFrameOption
   return Buffer.concat([Buffer.from(head), mask, masked]);
 }
 
-/** What Twilio opens a stream with. */
+/** The messages with which Twilio opens a stream. */
 export function twilioOpening(parameters: Record<string, string>): string[] {
   return [
     JSON.stringify({ event: "connected", protocol: "Call", version: "1.0.0" }),

@@ -1,10 +1,10 @@
 import type { Socket } from "node:net";
 import { acceptFor } from "../open-instance-socket.ts";
 
-/** What a hostile bot does once it has read a request's head. */
+/** The behaviour of a hostile bot after it has read a request's head. */
 export type EvilBot = (socket: Socket, head: string) => void;
 
-/** Each with a name; they run until their connection is taken from them. */
+/** Hostile answers by name; each lasts until its connection is closed. */
 export const evilRequests: Record<string, EvilBot> = {
   "a body without end": (socket) => flood(socket, "HTTP/1.1 200 OK\r\n\r\n", Buffer.alloc(65_536, "x")),
   "chunks without end": (socket) =>
@@ -73,7 +73,7 @@ const rightHead = (key: string): string =>
   "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" +
   `Sec-WebSocket-Accept: ${acceptFor(key)}\r\n`;
 
-/** The answers among these that are no proper upgrade must not open a socket. */
+/** The invalid upgrades among these must not open a socket. */
 export const evilUpgrades: Record<string, { opens: boolean; bot: EvilBot }> = {
   "a wrong accept": never((socket) => socket.write(`${rightHead("other")}\r\n`)),
   "no accept": never((socket) =>
@@ -147,7 +147,7 @@ function keyIn(head: string): string {
   return /sec-websocket-key: (\S+)/i.exec(head)?.[1] ?? "";
 }
 
-/** Sends the same again and again, as fast as it is taken. */
+/** Sends the same chunk as fast as it is read. */
 function flood(socket: Socket, start: string, chunk: Buffer): void {
   const many = Buffer.concat(Array.from({ length: Math.ceil(32_768 / chunk.length) }, () => chunk));
   socket.write(start, "latin1");

@@ -9,17 +9,17 @@ import type {
   SocketRouteRequest,
 } from "@vocalhost/base/peers/controller-api";
 
-/** A controller's private socket whose answers a test decides. */
+/** A controller's private socket whose answers a test sets. */
 export interface FakeController extends AsyncDisposable {
-  /** What was asked, in order; figures are not a question. */
+  /** Requests in order; reports of figures are left out. */
   readonly asked: { path: string; body: unknown }[];
-  /** Throw an `AppError` to refuse. */
+  /** Throws an `AppError` to refuse. */
   sessionRoute: (question: SessionRouteRequest) => InstanceRoute | Promise<InstanceRoute>;
   socketRoute: (question: SocketRouteRequest) => SocketRoute | Promise<SocketRoute>;
-  /** Everything that is not of the private interface. */
+  /** Serves everything outside the private interface. */
   serve: (request: IncomingMessage, response: ServerResponse) => void;
   start(): Promise<void>;
-  /** Cuts every connection, as a crash would. */
+  /** Destroys every connection, as a crash would. */
   kill(): Promise<void>;
 }
 

@@ -3,13 +3,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { createServer as createTcpServer, type AddressInfo, type Socket } from "node:net";
 import { WebSocketServer, type WebSocket } from "ws";
 
-/** Something that listens where an instance would. */
+/** A server in place of an instance. */
 export interface Listener extends AsyncDisposable {
   /** `host:port` */
   readonly address: string;
   /** Connections so far. */
   readonly connections: number;
-  /** Ends every connection at once, as the death of its process would. */
+  /** Destroys every connection immediately, as the death of its process would. */
   kill(): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export interface FakeInstanceOptions {
   protocol?: string;
 }
 
-/** A well-behaved session server. */
+/** Starts a well-behaved session server. */
 export async function startFakeInstance(options: FakeInstanceOptions = {}): Promise<FakeInstance> {
   const requests: IncomingMessage[] = [];
   const sockets: WebSocket[] = [];
@@ -50,7 +50,7 @@ export async function startFakeInstance(options: FakeInstanceOptions = {}): Prom
   return Object.assign(listener, { requests, sockets });
 }
 
-/** Whatever a hostile bot does with a connection. */
+/** Starts a TCP server that passes its connections to a hostile bot. */
 export function startRawInstance(onConnection: (socket: Socket) => void): Promise<Listener> {
   const server = createTcpServer((socket) => {
     socket.on("error", () => undefined);
@@ -75,7 +75,7 @@ async function listen(server: ReturnType<typeof createTcpServer>): Promise<Liste
     const closed = once(server, "close");
     server.close();
     for (const socket of open) {
-      if (socket.writableEnded) socket.destroy(); // resetting it now would leave its handle open for ever
+      if (socket.writableEnded) socket.destroy(); // resetting it here would leave its handle open for ever
       else socket.resetAndDestroy();
     }
     await closed;

@@ -1,4 +1,4 @@
-// A gateway in a process of its own, so that a test can weigh it alone.
+// Runs a gateway in its own process, so that a test can measure its memory.
 import { startGateway } from "../start-gateway.ts";
 import type { GatewayTiming } from "../gateway-options.ts";
 

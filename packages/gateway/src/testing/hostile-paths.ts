@@ -41,7 +41,7 @@ const SPELLINGS: ((path: string) => string)[] = [
   (path) => `/x/..;/${path}`,
 ];
 
-/** Ways to a session's server that none of its clients may go, and ways out of the session. */
+/** Returns paths that clients must not reach on a session's server, and paths that lead outside the session. */
 export function hostilePaths(canaryAddress: string): string[] {
   const inside = RESERVED.flatMap((path) => SPELLINGS.map((spell) => SESSION_PATH + spell(path)));
   const outside = [

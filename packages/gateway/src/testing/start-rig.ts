@@ -8,17 +8,17 @@ import type { GatewayOptions } from "../gateway-options.ts";
 import { startGateway, type Gateway } from "../start-gateway.ts";
 import { startFakeController, type FakeController } from "./fake-controller.ts";
 
-/** A gateway with a controller whose answers the test decides. */
+/** A gateway with a controller whose answers the test sets. */
 export interface Rig extends AsyncDisposable {
   readonly gateway: Gateway;
   readonly controller: FakeController;
   readonly log: { message: string; fields: Record<string, unknown> }[];
-  /** Sends a request and reads all of its answer. */
+  /** Sends a request and reads the whole answer. */
   fetch(path: string, options?: RequestOptions & { body?: string | Buffer }): Promise<Fetched>;
   open(path: string, options?: ClientOptions & { protocols?: string[] }): Promise<WebSocket>;
-  /** The status that came instead of an upgrade. */
+  /** The answer that came instead of an upgrade. */
   refused(path: string, options?: ClientOptions): Promise<Fetched>;
-  /** Sends bytes as they are, and reads until the connection ends. */
+  /** Sends raw bytes and reads until the connection ends. */
   raw(bytes: string | Buffer): Promise<string>;
 }
 
@@ -74,7 +74,7 @@ export async function startRig(options: Partial<GatewayOptions> = {}): Promise<R
   };
 }
 
-/** The next message or close of a socket, as one word. */
+/** Returns the next message or close of a socket as one word. */
 export function nextOf(socket: WebSocket): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   socket.once("message", (data: Buffer, isBinary) =>
