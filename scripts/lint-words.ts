@@ -22,7 +22,7 @@ const REPOSITORY = fileURLToPath(new URL("../", import.meta.url));
 /** Pages, and the packages whose comments and messages follow the rules. */
 const CHECKED = [
   "{README,CHANGELOG,bench/README}.md",
-  "docs/{!(voice-isolation*),carriers/*}.md",
+  "docs/{!(voice-isolation*),carriers/*,decisions/*}.md",
   "docs/hosted/!(configuration|kubernetes|many-machines|operating).md",
   "scripts/{checks.ts,docs-site/*.ts}",
 ];
