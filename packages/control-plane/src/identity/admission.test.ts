@@ -14,7 +14,7 @@ import { createKey } from "./key-format.ts";
 import type { Credentials, OrganizationId, Right } from "./principal.ts";
 import { issueSessionToken } from "./session-tokens.ts";
 
-// Reaching a session is allowed where starting one is; who may found organisations has a test of its own.
+// The right to reach a session follows the right to start one. Founding organisations has its own test.
 type Outcome = Exclude<Right, "session" | "found">;
 const rights: Outcome[] = ["view", "manage", "public"];
 
@@ -280,7 +280,7 @@ async function openWorld() {
   };
 }
 
-/** Everybody's token is his name. */
+/** Each person's token is the name. */
 const people: SignedInPeople = {
   async sessionOf(headers) {
     const name =

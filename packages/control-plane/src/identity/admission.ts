@@ -1,4 +1,4 @@
-// The one admission function: REST, start, session proxy, upgrades and organisation-scoped aliases all come here.
+// The one admission function, used by REST, starts, the session proxy, upgrades and organisation-scoped aliases.
 import { AppError, withoutForeignPrefix } from "@vocalhost/protocol";
 import type { Clock } from "@vocalhost/base/clock";
 import type { MemberRow } from "@vocalhost/store/schema";
@@ -24,11 +24,11 @@ export interface AdmissionOptions {
   clock: Clock;
   keyCache: KeyCache;
   people: SignedInPeople;
-  /** Key of the tokens that reach one session each. */
+  /** Verifies tokens that each reach one session. */
   signer: SessionTokenSigner;
 }
 
-/** Who a bearer token or cookie of the dashboard belongs to; `people.ts` knows. */
+/** Resolves the person behind a bearer token or a cookie of the dashboard; implemented in `people.ts`. */
 export interface SignedInPeople {
   sessionOf(headers: Headers): Promise<SignedInUser | undefined>;
 }
@@ -49,7 +49,7 @@ const rightsOfRoles = {
   viewer: ["view"],
 } as const satisfies Record<MemberRow["role"], Right[]>;
 
-/** Whether somebody who was let in may also do what another right stands for. */
+/** Returns whether an admitted caller also has another right. */
 export function hasRight(principal: Principal, right: Right): boolean {
   if (principal.kind === "session") return right === "session";
   const rights = principal.kind === "key" ? rightsOfKeys[principal.keyKind] : rightsOfRoles[principal.role];
@@ -71,7 +71,8 @@ export function createAdmission(options: AdmissionOptions): Admit {
     }
     const user = cookie === undefined ? undefined : { headers: new Headers({ cookie }), credentials, right };
     if (right !== "public" && right !== "session") return admitUser(options, user ?? unauthorized());
-    // Cookies come along unasked, of other services on this host too; without one of ours nothing was sent.
+    // Browsers send cookies unasked, also those of other services on this host. Without one of ours, the request has
+    // no credential.
     const principal = user && (await admitUser(options, user).catch(onlyIfSignedIn));
     if (!principal) throw new AppError("AGENT-1002");
     return principal;
@@ -105,7 +106,7 @@ async function admitKey(options: AdmissionOptions, request: TokenRequest): Promi
   };
 }
 
-/** Good for one session, as long as who started it may. */
+/** Admits to one session, as long as the person who started it may reach sessions. */
 async function admitSession(options: AdmissionOptions, request: TokenRequest): Promise<SessionPrincipal> {
   const { store, clock, signer } = options;
   if (request.right !== "session" || request.credentials.organizationName !== undefined) unauthorized();
@@ -155,9 +156,9 @@ function choose(memberships: Membership[], { credentials, right }: UserRequest):
   }
   const [first, second] = memberships;
   if (!first) throw new AppError("ACCESS_DENIED", { message: "You do not belong to an organisation" });
-  // For everybody, so no organisation is meant.
+  // This right concerns the service, not one organisation.
   if (right === "found") return memberships.find(({ role }) => role === "owner") ?? first;
-  // Looking at the oldest is harmless; changing something there that was meant for another is not.
+  // Reading the oldest organisation by default is harmless; a change could hit the wrong one.
   if (second && right !== "view") {
     throw new AppError("GENERIC_BAD_REQUEST", {
       message: "You belong to several organisations: name one in the address",

@@ -125,7 +125,7 @@ test("a rotated key lives on for the overlap, its successor has the same rights"
   );
   assert.notEqual(next.value, old.value);
 
-  // An old key's end cannot be put off by rotating it again.
+  // Rotating an old key again must not extend its end.
   await rotate(old.id, ROTATION_OVERLAP_MAX_MS);
   assert.equal((await listed(old.id))?.expiresAt, clock.now + 1_000);
   clock.now += 1_000;

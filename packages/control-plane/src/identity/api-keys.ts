@@ -13,10 +13,10 @@ import type { OrganizationId } from "./principal.ts";
 
 export const KEYS_PER_KIND = 5;
 export const ROTATION_OVERLAP_MAX_MS = 7 * 86_400_000;
-/** Old keys of rotations live on beside the five; somebody who rotates daily must wait for them to end. */
+/** The old keys of rotations count beside the five; daily rotation has to wait until they end. */
 const KEYS_PER_KIND_WITH_OLD_ONES = 10;
 const NAME_LENGTH = 100;
-const ENDED_KEYS_LISTED = 100; // who rotates daily has hundreds within the time they are kept
+const ENDED_KEYS_LISTED = 100; // daily rotation leaves hundreds within the retention period
 
 export interface ApiKeysOptions {
   store: Store;
@@ -30,22 +30,22 @@ export interface KeyInput {
   name: string;
   /** Names of the agents a public key may start. @default all */
   agents?: string[] | null | undefined;
-  /** Starts a minute. @default any */
+  /** Starts per minute. @default unlimited */
   ratePerMinute?: number | null | undefined;
-  /** Sessions at once. @default any */
+  /** Concurrent sessions. @default unlimited */
   concurrency?: number | null | undefined;
   /** @default never */
   expiresAt?: number | null | undefined;
 }
 
-/** What lists show: of private keys never the key itself. */
+/** A key as lists show it, without its value or hash. */
 export interface ListedKey extends Omit<ApiKeyRow, "sha256" | "organizationId" | "agents"> {
   /** Prefix and last four characters. */
   masked: string;
   agents: string[] | null;
 }
 
-/** The only time a key's value is seen. */
+/** The only answer that contains a key's value. */
 export interface CreatedKey {
   id: string;
   value: string;
@@ -53,12 +53,12 @@ export interface CreatedKey {
 
 export interface ApiKeys {
   create(organizationId: OrganizationId, input: KeyInput, actor: string): Promise<CreatedKey>;
-  /** All that are usable, and the newest of those that are no longer. */
+  /** Returns all usable keys and the newest of the others. */
   list(organizationId: OrganizationId): Promise<ListedKey[]>;
-  /** It stops working at once here, within a second elsewhere; its record stays. */
+  /** The key stops working immediately in this process and within a second in others; its record stays. */
   revoke(organizationId: OrganizationId, id: string, actor: string): Promise<void>;
   delete(organizationId: OrganizationId, id: string, actor: string): Promise<void>;
-  /** A new key with the same rights; the old one works on for the overlap. */
+  /** Creates a key with the same rights; the old key keeps working during the overlap. */
   rotate(
     organizationId: OrganizationId,
     id: string,
@@ -145,7 +145,7 @@ export function isUsable(row: Pick<ApiKeyRow, "revokedAt" | "expiresAt">, nowMs:
   return row.revokedAt === null && (row.expiresAt === null || row.expiresAt > nowMs);
 }
 
-/** `isUsable` for rows that are still in the store. */
+/** The condition of `isUsable`, in SQL. */
 function whichAreUsable(is: ExpressionBuilder<Schema, "apiKeys">, nowMs: number): Expression<SqlBool> {
   return is.and([
     is("revokedAt", "is", null),
@@ -157,7 +157,7 @@ function byAge(one: ApiKeyRow, other: ApiKeyRow): number {
   return one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1);
 }
 
-/** With its audit row. Also for the first start, which has a transaction of its own. */
+/** Inserts the key and its audit row. The first start calls it in its own transaction. */
 export async function insertKey(
   tx: Tx,
   organizationId: OrganizationId,
@@ -210,7 +210,7 @@ async function requireFreePlace(
   { store, tx, organizationId }: { store: Store; tx: Tx; organizationId: OrganizationId },
   { kind, limit, nowMs }: { kind: KeyKind; limit: number; nowMs: number },
 ): Promise<void> {
-  // Two creations at once must not both see a place for one.
+  // The lock keeps two concurrent creations from taking the same free place.
   const organization = tx.selectFrom("organizations").select("id").where("id", "=", organizationId);
   await store.forUpdate(organization).execute();
   const { count } = await tx

@@ -5,18 +5,18 @@ import type { OrganizationId } from "./principal.ts";
 export interface AuditEntry {
   organizationId: OrganizationId;
   at: number;
-  /** `key:{id}`, `user:{id}`, `system`. */
+  /** `key:{id}`, `user:{id}` or `system`. */
   actor: string;
   /** `<noun>-<action>`: `key-revoked`. */
   action: string;
   target: string;
-  /** Never secret values or keys. */
+  /** Must not contain secret values or keys. */
   details?: Record<string, unknown>;
 }
 
 /**
- * In the transaction of the change it tells of: neither is there without the other.
- * Ids ascend, so that the entries of one millisecond keep their order.
+ * Writes the entry in the transaction of the change it records, so that both are stored or neither. Ids ascend, so
+ * entries of one millisecond keep their order.
  */
 export async function writeAudit(tx: Tx, entry: AuditEntry): Promise<void> {
   const { details = {}, ...rest } = entry;

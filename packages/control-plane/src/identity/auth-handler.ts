@@ -6,7 +6,7 @@ import { Redemption } from "./redeem-link.ts";
 import { requireSameOrigin } from "./same-origin.ts";
 import type { SignInLimits } from "./sign-in-limits.ts";
 
-/** All that callers may reach: the library offers more, such as registering providers. */
+/** The paths clients may reach. The library has more, such as the registration of providers. */
 const openPaths = new Set([
   "GET /auth/get-session",
   "POST /auth/sign-in/email",
@@ -25,7 +25,7 @@ const openPaths = new Set([
   "POST /auth/device/deny",
 ]);
 const BODY_BYTES_MAX = 64 * 1024;
-const DEVICE_CODES_MAX = 10_000; // anybody may ask for one, and each is a row for half an hour
+const DEVICE_CODES_MAX = 10_000; // requests need no credential, and each adds a row for half an hour
 
 export interface AuthHandlerOptions {
   load(): Promise<AuthLibrary>;
@@ -40,9 +40,9 @@ export function createAuthHandler(options: AuthHandlerOptions): (request: Reques
     try {
       const response = await answer(options, request);
       response.headers.set("cache-control", "no-store");
-      const waitS = response.headers.get("x-retry-after"); // the library's own name for it
+      const waitS = response.headers.get("x-retry-after"); // the library's own name for `retry-after`
       if (waitS !== null) response.headers.set("retry-after", waitS);
-      // The cookie's value, where a page's scripts could read it.
+      // This header holds the cookie's value, which scripts of a page could read.
       for (const name of ["set-auth-token", "access-control-expose-headers"]) response.headers.delete(name);
       return response;
     } catch (error) {
@@ -67,11 +67,11 @@ async function answer(options: AuthHandlerOptions, request: Request): Promise<Re
   return path === "/auth/device/token" && response.ok ? signAccessToken(response, options.secret) : response;
 }
 
-/** Also without a cookie: nobody may be signed in from a foreign page. Programs send no origin. */
+/** Applies without a cookie too: another site's page must not sign a person in. Programs send no origin. */
 function checkOrigin(request: Request, configured: readonly string[]): void {
   const header = (name: string) => request.headers.get(name) ?? undefined;
   const origin = header("origin");
-  // Under whatever name the service was reached: another page's requests come under its own.
+  // The origin of the request is allowed under any host name; pages of other sites have their own origin.
   const ownOrigins = [...configured, new URL(request.url).origin];
   requireSameOrigin(
     {
@@ -132,7 +132,7 @@ async function readJson(request: Request): Promise<unknown> {
   }
 }
 
-/** The store holds what comes before the point; only with our signature is it a credential. */
+/** The store holds the part before the point; only the signature makes it a credential. */
 async function signAccessToken(response: Response, secret: string): Promise<Response> {
   const body = (await response.json()) as { access_token: string };
   const signature = createHmac("sha256", secret).update(body.access_token).digest("base64");

@@ -1,13 +1,13 @@
-// The only file that knows the library which keeps people's accounts, passwords and sign-ins.
+// The only file that imports the library for accounts, passwords and sign-ins.
 import type { Kysely } from "kysely";
 import { silentLog, type Log } from "@vocalhost/base/log";
 import type { Store } from "@vocalhost/store/store";
 import type { SignedInUser } from "./admission.ts";
 
 export const PASSWORD_LENGTH = { min: 8, max: 128 };
-/** The header in which the gateway names the client's address. */
+/** The header in which the gateway reports the client's address. */
 export const ADDRESS_HEADER = "x-forwarded-for";
-/** What the sign-in page sends as `providerId`. */
+/** The `providerId` that the sign-in page sends. */
 export const OIDC_PROVIDER_ID = "oidc";
 export const CLI_CLIENT_ID = "vocalhost-cli";
 
@@ -25,7 +25,7 @@ export interface AuthLibraryOptions {
   secret: string;
   oidc: OidcProvider | undefined;
   log: Log;
-  /** Somebody has come through the OIDC provider. */
+  /** Called after a person signed in through the OIDC provider. */
   onProviderSignIn(user: SignedInUser): Promise<void>;
 }
 
@@ -42,16 +42,16 @@ export interface AuthLibrary {
   setPassword(userId: string, password: string): Promise<void>;
   endSessions(userId: string): Promise<void>;
   deleteUser(userId: string): Promise<void>;
-  /** Removes those that have expired; gives how many are open. */
+  /** Removes expired device codes; returns how many are open. */
   countDeviceCodes(): Promise<number>;
-  /** Removes sign-ins, verifications and device codes that have expired; answers how many. */
+  /** Removes expired sign-ins, verifications and device codes; returns how many. */
   forgetExpired(): Promise<number>;
 }
 
-/** Takes most of a second, so nothing that must be quick may wait for it. Makes its own tables. */
+/** Loads the library and creates its tables. This takes most of a second, so no urgent work may wait for it. */
 export async function loadAuthLibrary(options: AuthLibraryOptions): Promise<AuthLibrary> {
   const [{ betterAuth }, authOptions] = await Promise.all([import("better-auth"), loadOptions(options)]);
-  await migrate(authOptions); // before the library looks at its tables and complains
+  await migrate(authOptions); // runs before the library inspects its tables and logs an error
   const auth = betterAuth(authOptions);
   const { adapter, internalAdapter, password } = await auth.$context;
 
@@ -124,7 +124,7 @@ export async function loadAuthLibrary(options: AuthLibraryOptions): Promise<Auth
   }
 }
 
-/** Only the tables, for a store that is filled from another one. */
+/** Creates only the tables, for a store that is filled from another one. */
 export async function makeAuthTables(store: Store): Promise<void> {
   const unused = { baseUrl: "http://localhost", ownOrigins: [], secret: "x".repeat(32), oidc: undefined };
   const nobody = { store, log: silentLog, onProviderSignIn: async () => undefined };
@@ -143,7 +143,7 @@ async function loadOptions(
 ) {
   const [{ bearer, deviceAuthorization }, provider] = await Promise.all([
     import("better-auth/plugins"),
-    withProvider ? import("@better-auth/sso") : undefined, // a third of all there is to load
+    withProvider ? import("@better-auth/sso") : undefined, // a third of the library's code
   ]);
   return {
     ...accountOptions(options),
@@ -175,12 +175,12 @@ function accountOptions({ store, baseUrl, ownOrigins, secret, oidc, log }: AuthL
     baseURL: baseUrl,
     basePath: "/auth",
     secret,
-    // The provider's because the library asks it only then; who may send requests is checked before it sees them.
+    // The library checks only the provider's origin here; the handler has already checked the request's.
     trustedOrigins: (request?: Request) => [
       ...ownOrigins,
       ...[request?.url, oidc?.issuer].filter((url) => url !== undefined).map((url) => new URL(url).origin),
     ],
-    // Column names are the library's own; ours are translated.
+    // The library uses its own column names; ours are translated.
     database: { db: store.db.withoutPlugins() as Kysely<unknown>, type: store.dialect },
     telemetry: { enabled: false },
     user: { modelName: "authUsers" },
@@ -189,7 +189,7 @@ function accountOptions({ store, baseUrl, ownOrigins, secret, oidc, log }: AuthL
     verification: { modelName: "authVerifications" },
     emailAndPassword: {
       enabled: true,
-      // Accounts are made by an owner's link or an invitation.
+      // Accounts come from an owner's link or an invitation.
       disableSignUp: true,
       minPasswordLength: PASSWORD_LENGTH.min,
       maxPasswordLength: PASSWORD_LENGTH.max,
@@ -201,7 +201,7 @@ function accountOptions({ store, baseUrl, ownOrigins, secret, oidc, log }: AuthL
       max: 100,
       customRules: {
         "/get-session": false as const,
-        "/sign-in/email": false as const, // limited before it comes here
+        "/sign-in/email": false as const, // limited before the request gets here
         "/sign-in/*": { window: 10, max: 10 },
         "/device": { window: 60, max: 10 },
         "/device/code": { window: 60, max: 10 },
@@ -215,13 +215,13 @@ function accountOptions({ store, baseUrl, ownOrigins, secret, oidc, log }: AuthL
     },
     logger: {
       level: "warn" as const,
-      // What comes with a message may be personal, so only the sentence is kept.
+      // Log arguments may be personal data, so only the sentence is kept.
       log: (level: "debug" | "info" | "warn" | "error", message: string) => log[level]({}, message),
     },
   };
 }
 
-/** We ask the provider who somebody is and nothing else, so its tokens are not kept. */
+/** Deletes the provider's tokens: the service only asks it for the person's identity. */
 async function forgetTokens() {
   return { data: { accessToken: null, refreshToken: null, idToken: null } };
 }

@@ -2,12 +2,12 @@ import type { Clock } from "@vocalhost/base/clock";
 import type { ApiKeyRow } from "@vocalhost/store/schema";
 import type { Store } from "@vocalhost/store/store";
 
-/** Revocation must work everywhere within a second, so nobody may believe an old answer for longer. */
+/** Revocation must work in every process within a second, so answers are cached for less. */
 const REMEMBERED_MS = 900;
 const REMEMBERED_MAX = 10_000;
 const LAST_USED_EVERY_MS = 60_000;
 
-/** Finds keys by their hash, and remembers those it found for less than a second. */
+/** Finds keys by their hash and caches them for less than a second. */
 export interface KeyCache extends AsyncDisposable {
   find(sha256: string): Promise<ApiKeyRow | undefined>;
   forget(sha256: string): void;
@@ -24,7 +24,7 @@ export function createKeyCache({ store, clock }: { store: Store; clock: Clock })
     if (nowMs - (usedAt.get(row.id) ?? row.lastUsedAt ?? 0) < LAST_USED_EVERY_MS) return;
     if (usedAt.size >= REMEMBERED_MAX) usedAt.clear();
     usedAt.set(row.id, nowMs);
-    // Nobody waits for it: a request is not worth refusing because this could not be written.
+    // No request waits for this write, and a failure refuses none.
     const write = writeLastUsed(store, row.id, nowMs).catch(() => undefined);
     writing.add(write);
     void write.finally(() => writing.delete(write));
@@ -32,7 +32,7 @@ export function createKeyCache({ store, clock }: { store: Store; clock: Clock })
 
   return {
     async find(sha256) {
-      // Taken before the look-up, so that its duration counts.
+      // Taken before the query, so that its duration counts.
       const askedAt = clock.monotonicMs();
       const forgottenBefore = forgotten;
       const known = found.get(sha256);
@@ -48,7 +48,7 @@ export function createKeyCache({ store, clock }: { store: Store; clock: Clock })
         .executeTakeFirst();
       if (!row) return undefined;
       if (found.size >= REMEMBERED_MAX) found.clear();
-      // A row read before a revocation must not be remembered after it.
+      // A row read before a revocation must not be cached after it.
       if (forgotten === forgottenBefore) found.set(sha256, { row, until: askedAt + REMEMBERED_MS });
       noteUse(row);
       return row;

@@ -10,13 +10,13 @@ const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
 const KEY = /^(sk|pk)_[0-9A-Za-z]{36}$/;
 
-/** A new key: prefix, 30 random characters, and a checksum that catches typing errors without a look-up. */
+/** Returns a new key: a prefix, 30 random characters and a checksum that detects typing errors without a query. */
 export function createKey(kind: KeyKind): string {
   const body = prefixes[kind] + randomCharacters(RANDOM_LENGTH);
   return body + checksumOf(body);
 }
 
-/** Undefined: not a key of ours, or mistyped. */
+/** Returns undefined for a mistyped key and for any other text. */
 export function parseKey(text: string): { kind: KeyKind; sha256: string; lastFour: string } | undefined {
   if (!KEY.test(text)) return undefined;
   const body = text.slice(0, -CHECKSUM_LENGTH);
@@ -28,12 +28,12 @@ export function parseKey(text: string): { kind: KeyKind; sha256: string; lastFou
   };
 }
 
-/** Whether a bearer token claims to be a key; what claims it must be one. */
+/** Returns whether a bearer token has the form of a key; such a token must be one. */
 export function looksLikeKey(text: string): boolean {
   return text.startsWith(prefixes.private) || text.startsWith(prefixes.public);
 }
 
-/** All that lists show of a key. */
+/** Returns a key as lists show it. */
 export function maskKey({ kind, lastFour }: { kind: KeyKind; lastFour: string }): string {
   return `${prefixes[kind]}…${lastFour}`;
 }
@@ -52,7 +52,7 @@ function randomCharacters(length: number): string {
   let text = "";
   while (text.length < length) {
     for (const byte of randomBytes(length)) {
-      // 248 is the last multiple of 62 in a byte: above it the first characters would be more likely.
+      // 248 is the largest multiple of 62 in a byte. Bytes from 248 would make the first characters more likely.
       if (byte < 248 && text.length < length) text += ALPHABET.charAt(byte % 62);
     }
   }

@@ -2,11 +2,11 @@ import { createHash, randomBytes } from "node:crypto";
 import { z } from "zod";
 import type { Db, Tx } from "@vocalhost/store/store";
 
-/** What a one-time link is good for; stored under the hash of its token. */
+/** The contents of a one-time link, stored under the hash of its token. */
 export const Link = z.object({
   organizationId: z.string(),
   role: z.enum(["owner", "admin", "viewer"]),
-  /** Null: of whoever holds the link. */
+  /** Null: the holder chooses the address. */
   email: z.string().nullable(),
   invitedBy: z.string(),
   expiresAt: z.number(),
@@ -33,7 +33,7 @@ export async function findLink(db: Db, token: string, nowMs: number): Promise<Li
   return row && unexpired(row.value, nowMs);
 }
 
-/** Only one caller ever gets it. */
+/** Takes the link; only one caller ever gets it. */
 export async function takeLink(tx: Tx, token: string, nowMs: number): Promise<Link | undefined> {
   const row = await tx
     .deleteFrom("settings")
@@ -43,7 +43,7 @@ export async function takeLink(tx: Tx, token: string, nowMs: number): Promise<Li
   return row && unexpired(row.value, nowMs);
 }
 
-/** Takes every link that fits; expired ones go as well. */
+/** Takes every matching link; also removes expired ones. */
 export async function takeLinks(tx: Tx, nowMs: number, isWanted: (link: Link) => boolean): Promise<Link[]> {
   const rows = await tx.selectFrom("settings").selectAll().where("name", "like", `${PREFIX}%`).execute();
   const taken: Link[] = [];
@@ -56,7 +56,7 @@ export async function takeLinks(tx: Tx, nowMs: number, isWanted: (link: Link) =>
   return taken;
 }
 
-/** Answers how many there were. */
+/** Returns how many it removed. */
 export async function forgetExpiredLinks(db: Db, nowMs: number): Promise<number> {
   const rows = await db.selectFrom("settings").selectAll().where("name", "like", `${PREFIX}%`).execute();
   const expired = rows.filter(({ value }) => unexpired(value, nowMs) === undefined);
@@ -64,7 +64,7 @@ export async function forgetExpiredLinks(db: Db, nowMs: number): Promise<number>
   return expired.length;
 }
 
-/** The links of one organisation that can still be used. */
+/** Returns the links of one organisation that can still be used. */
 export async function listLinks(
   db: Db,
   organizationId: string,
@@ -84,7 +84,7 @@ export async function deleteLink(tx: Tx, id: string): Promise<void> {
     .execute();
 }
 
-/** Names a link without being it: the hash of its token. */
+/** Returns the hash of a link's token, which identifies the link and does not open it. */
 export function linkId(token: string): string {
   return nameOf(token).slice(PREFIX.length);
 }

@@ -11,7 +11,7 @@ export interface Change {
   nowMs: number;
 }
 
-/** Who is a member already stays what he is. */
+/** Adds a member; an existing member keeps the role. */
 export async function addMember(
   tx: Tx,
   organizationId: OrganizationId,
@@ -45,7 +45,7 @@ export async function listMembers(db: Db, organizationId: OrganizationId): Promi
     .execute();
 }
 
-/** An organisation keeps at least one owner. */
+/** Refuses to remove the role of the last owner. */
 export async function changeRole(
   store: Store,
   organizationId: OrganizationId,
@@ -93,7 +93,7 @@ export async function removeMember(
   });
 }
 
-/** So that two owners cannot remove each other at once. */
+/** Locks the members, so that two owners cannot remove each other concurrently. */
 function lockMembers(
   { store, tx }: { store: Store; tx: Tx },
   organizationId: OrganizationId,

@@ -18,7 +18,7 @@ export const oidcSettings = {
   },
 } as const satisfies Settings;
 
-/** Throws an error whose message names the settings that are missing. */
+/** Throws an error that names the missing settings. */
 export function readOidc(environment: Record<string, string | undefined>): OidcProvider | undefined {
   const { issuer, clientId, clientSecret } = readSettings(oidcSettings, environment);
   if (!issuer && !clientId && !clientSecret) return undefined;

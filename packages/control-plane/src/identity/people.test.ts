@@ -123,7 +123,7 @@ for (const [name, withStore] of openers) {
       const { access_token: accessToken } = (await given.json()) as { access_token: string };
       const bearer = (value: string) => people.sessionOf(new Headers({ authorization: `Bearer ${value}` }));
       assert.equal((await bearer(accessToken))?.email, ada.email);
-      // What the store holds is no credential.
+      // The stored part of a token is no credential.
       assert.equal(await bearer(accessToken.split(".")[0] ?? ""), undefined);
       assert.equal(await bearer(`${accessToken.slice(0, -3)}AA=`), undefined);
       assert.equal(
@@ -141,7 +141,7 @@ for (const [name, withStore] of openers) {
       await signIn(people, ada);
       for (let codes = 0; codes < 2; codes += 1)
         await people.handler(post("/auth/device/code", { client_id: CLI_CLIENT_ID }, { origin: null }));
-      // Column names are the library's own.
+      // The library uses its own column names.
       const db = store.db.withoutPlugins().withTables<Record<(typeof authTables)[number], AuthRow>>();
       const past = store.dialect === "postgres" ? new Date(1_000) : new Date(1_000).toISOString();
       const later = new Date(Date.now() + day);
@@ -237,7 +237,7 @@ test("an invitation is for one address and gives its role", async () => {
   const member = await store.db.selectFrom("members").select(["userId", "role"]).executeTakeFirst();
   assert.deepEqual(member, { userId, role: "viewer" });
 
-  // A second invitation does not open somebody's account to another password.
+  // A second invitation must not set another password on an existing account.
   const { token: second } = await people.invite(organizationId, {
     email: bob.email,
     role: "owner",
@@ -385,7 +385,7 @@ type People = ReturnType<typeof openPeople>;
 
 let requests = 0;
 
-/** Each from another address, so that tests do not use up each other's attempts. */
+/** Each request has another address, so that tests do not share a limit. */
 function post(path: string, body: unknown, headers: Record<string, string | null> = {}): Request {
   requests += 1;
   const address = `10.0.${requests >> 8}.${requests & 255}`;

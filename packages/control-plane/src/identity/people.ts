@@ -22,9 +22,9 @@ export interface PeopleOptions {
   store: Store;
   clock: Clock;
   log: Log;
-  /** What people type into their browser: `https://host`. */
+  /** The address people open in a browser: `https://host`. */
   baseUrl: string;
-  /** Other origins the dashboard is served under. */
+  /** Other origins that serve the dashboard. */
   otherOrigins?: readonly string[];
   /** Signs cookies and tokens; at least 32 characters. */
   secret: string;
@@ -33,23 +33,25 @@ export interface PeopleOptions {
 
 /** Accounts, sign-in and invitations. */
 export interface People extends SignedInPeople {
-  /** Everything under `/auth/`. */
+  /** Handles everything under `/auth/`. */
   handler(request: Request): Promise<Response>;
   sessionOf(headers: Headers): Promise<SignedInUser | undefined>;
-  /** Resolves when sign-in works; the first caller of anything else waits for it. */
+  /** Resolves when sign-in works. Other methods wait for it. */
   ready(): Promise<void>;
-  /** Token of a link that makes its holder an owner: one use, 24 h. Earlier ones stop working. */
+  /**
+   * Returns the token of a link that makes its holder an owner. It works once, for 24 h; earlier ones stop working.
+   */
   createOwnerLink(organizationId: OrganizationId): Promise<string>;
-  /** Token of a link for one address: one use, 7 days. */
+  /** Returns the token of a link for one address. It works once, for 7 days. */
   invite(organizationId: OrganizationId, invitation: Invitation): Promise<Invited>;
-  /** Those that can still be accepted, the newest last. */
+  /** Returns the invitations that can still be accepted, the newest last. */
   invitationsOf(organizationId: OrganizationId): Promise<OpenInvitation[]>;
   cancelInvitation(organizationId: OrganizationId, which: { id: string; actor: string }): Promise<void>;
   redeemLink(redemption: Redemption): Promise<SignedInUser>;
   userOf(userId: string): Promise<SignedInUser | undefined>;
-  /** Signs somebody out everywhere. */
+  /** Ends all of a person's sign-ins. */
   endSessions(userId: string): Promise<void>;
-  /** Removes sign-ins, links and codes that can no longer be used; answers how many. */
+  /** Removes sign-ins, links and codes that can no longer be used; returns how many. */
   forgetExpired(): Promise<number>;
 }
 
@@ -157,7 +159,7 @@ export function toEmail(written: string): string {
   return email;
 }
 
-/** Whom the provider vouches for needs no password of ours: the invitation to that address is enough. */
+/** Accepts invitations to an address that the provider vouches for; these accounts need no password. */
 async function acceptInvitations(
   { store, clock }: { store: Store; clock: Clock },
   { userId, email }: SignedInUser,
@@ -171,7 +173,7 @@ async function acceptInvitations(
   });
 }
 
-/** A failed attempt is not remembered: the next caller tries again. */
+/** Shares one load between callers; after a failure the next caller tries again. */
 function once(load: () => Promise<AuthLibrary>): () => Promise<AuthLibrary> {
   let loading: Promise<AuthLibrary> | undefined;
   return () => {

@@ -1,9 +1,9 @@
 import type { ApiKeyRow, MemberRow } from "@vocalhost/store/schema";
 
-/** A row may only be reached with the scope of the organisation it belongs to. */
+/** Queries reach a row only with the id of its organisation. */
 export type OrganizationId = string & { readonly brand: "OrganizationId" };
 
-/** Who is asking, on behalf of which organisation. */
+/** An admitted caller and its organisation. */
 export type Principal = KeyPrincipal | UserPrincipal | SessionPrincipal;
 
 export interface KeyPrincipal {
@@ -11,7 +11,7 @@ export interface KeyPrincipal {
   keyId: string;
   keyKind: ApiKeyRow["kind"];
   organizationId: OrganizationId;
-  /** Agents a public key may start; null: all. */
+  /** Names of the agents a public key may start; null: all. */
   agents: string[] | null;
   ratePerMinute: number | null;
   concurrency: number | null;
@@ -25,7 +25,7 @@ export interface UserPrincipal {
   organizationId: OrganizationId;
 }
 
-/** Somebody who started a session in the dashboard, for reaching that session only. */
+/** A person who started a session in the dashboard, limited to that session. */
 export interface SessionPrincipal {
   kind: "session";
   sessionId: string;
@@ -33,21 +33,21 @@ export interface SessionPrincipal {
   organizationId: OrganizationId;
 }
 
-/** What an entrance wants: to look, to change, to make organisations, to start sessions, or to reach one that runs. */
+/** The right an operation needs: read, change, found organisations, start sessions, or reach a running one. */
 export type Right = "view" | "manage" | "found" | "public" | "session";
 
-/** What a caller brought. */
+/** The credentials of a request. */
 export interface Credentials {
   authorization: string | undefined;
   cookie: string | undefined;
-  /** From an organisation-scoped path; checked against the credential, never trusted. */
+  /** From an organisation-scoped path; must match the credential. */
   organizationName: string | undefined;
 }
 
-/** The one admission function's shape; `admission.ts` implements it. Throws `UNAUTHORIZED` and relatives. */
+/** The type of the one admission function, implemented in `admission.ts`. Throws `UNAUTHORIZED` or a related error. */
 export type Admit = (credentials: Credentials, right: Right) => Promise<Principal>;
 
-/** For audit rows: `key:{id}`, `user:{id}`. */
+/** Returns the actor for audit rows: `key:{id}` or `user:{id}`. */
 export function actorOf(principal: Principal): string {
   return principal.kind === "key" ? `key:${principal.keyId}` : `user:${principal.userId}`;
 }

@@ -15,7 +15,7 @@ export const startRateSettings = {
   },
 } as const satisfies Settings;
 
-/** Requests to the management interface. A page that shows everything needs a few reads a second; a change writes to the disk. */
+/** Rates of the management interface. A dashboard page needs a few reads a second; a change writes to the disk. */
 export const requestRateSettings = {
   reads: {
     name: "VOCALHOST_READS_PER_MINUTE",
@@ -32,7 +32,7 @@ export const requestRateSettings = {
 export type RequestRates = ValuesOf<typeof requestRateSettings>;
 const defaults = readSettings({ ...startRateSettings, ...requestRateSettings }, {});
 
-/** How often a key may start sessions, and an organisation with all its keys and people. */
+/** Limits starts of sessions per key, and per organisation for all its keys and people together. */
 export interface StartLimits {
   /** Takes one start, or throws `RATE_LIMITED`. */
   take(principal: Principal): Promise<void>;
@@ -40,12 +40,12 @@ export interface StartLimits {
 
 export interface StartLimitsOptions {
   clock: Clock;
-  /** Of a key without a rate of its own: each visitor of a page has its key. @default that of the settings */
+  /** For keys without their own rate: each visitor of a page has a key. @default the settings' rate */
   startsPerMinute?: number;
   organizationPerSecond(organizationId: string): Promise<number>;
 }
 
-const BURST_S = 10; // a campaign that begins, or calls that come back after an outage
+const BURST_S = 10; // for the begin of a campaign, or calls repeated after an outage
 
 export function createStartLimits(options: StartLimitsOptions): StartLimits {
   const { clock, startsPerMinute = defaults.startsPerMinute } = options;
@@ -67,7 +67,7 @@ export function createStartLimits(options: StartLimitsOptions): StartLimits {
   };
 }
 
-/** How often one may look and change: all keys of an organisation together, and each person. */
+/** Limits reads and changes: all keys of an organisation together, and each person. */
 export interface RequestLimits {
   /** Takes one request, or throws `RATE_LIMITED`. */
   take(principal: Principal, method: string): void;
@@ -84,7 +84,7 @@ export function createRequestLimits({
   return {
     take(principal, method) {
       const kind = method === "GET" || method === "HEAD" ? "reads" : "changes";
-      // A key is made with one request, so a share of its own for each would be no limit.
+      // One request creates a key, so a limit for each key would have no effect.
       const isPerson = principal.kind === "user";
       const who = isPerson ? `user:${principal.userId}` : `organization:${principal.organizationId}`;
       const allowed = `${rates[kind]} ${kind} a minute`;
@@ -102,12 +102,12 @@ function takeOrRefuse(
   { most, refusal }: { most: number; refusal: string },
 ): void {
   if (buckets.take(name, most)) return;
-  // A key whose rate is none never gets one back.
+  // A key with a rate of zero never gets a start back.
   const retryAfterMs = most > 0 ? buckets.waitMs(name, most) : undefined;
   throw new AppError("RATE_LIMITED", { message: refusal, retryAfterMs });
 }
 
-/** Each holds what this time is worth, and is refilled steadily. Kept in memory only. */
+/** Each bucket holds the quota of this time and refills steadily. Buckets are in memory only. */
 export function createBuckets(clock: Clock, fullAfterMs = MINUTE_MS) {
   const buckets = new Map<string, { left: number; at: number }>();
   const leftIn = (name: string, most: number): number => {
@@ -116,18 +116,18 @@ export function createBuckets(clock: Clock, fullAfterMs = MINUTE_MS) {
     return Math.min(most, bucket.left + ((clock.monotonicMs() - bucket.at) * most) / fullAfterMs);
   };
   return {
-    /** False if there is none left. */
+    /** Returns false if the bucket is empty. */
     take(name: string, most: number): boolean {
       const left = leftIn(name, most);
       if (left < 1) return false;
       buckets.delete(name);
-      // The one unused for longest: callers with many names must not reset the rest.
+      // Evicts only the least recently used bucket: clients with many names must not reset the others.
       const [oldest] = buckets.size >= BUCKETS_MAX ? buckets.keys() : [];
       if (oldest !== undefined) buckets.delete(oldest);
       buckets.set(name, { left: left - 1, at: clock.monotonicMs() });
       return true;
     },
-    /** Until there is one to take. */
+    /** Returns the time until the bucket has one. */
     waitMs: (name: string, most: number): number =>
       (Math.max(0, 1 - leftIn(name, most)) * fullAfterMs) / most,
     giveBack(name: string): void {
@@ -137,7 +137,7 @@ export function createBuckets(clock: Clock, fullAfterMs = MINUTE_MS) {
   };
 }
 
-/** An agent that is not on a key's list looks like one that does not exist. */
+/** An agent that is not on the key's list gets the same error as one that does not exist. */
 export function requireAgentAllowed(principal: Principal, agentName: string): void {
   if (principal.kind !== "key" || principal.agents === null) return;
   if (principal.agents.includes(agentName)) return;

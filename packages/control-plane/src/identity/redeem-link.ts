@@ -28,7 +28,7 @@ export interface RedeemContext {
   library: AuthLibrary;
 }
 
-/** Makes the holder of a link a member, with an account if there is none yet. The link is used up. */
+/** Makes the holder of a link a member, creating the account if needed, and uses up the link. */
 export async function redeemLink(context: RedeemContext, redemption: Redemption): Promise<SignedInUser> {
   const { store, clock, library } = context;
   const { token, email } = redemption;
@@ -38,7 +38,7 @@ export async function redeemLink(context: RedeemContext, redemption: Redemption)
   try {
     await store.transaction(async (tx) => {
       const nowMs = clock.nowMs();
-      // Whoever takes it first is the one; the account of the other goes again.
+      // Only the first taker succeeds; the account created for another one is removed.
       const taken = await takeLink(tx, token, nowMs);
       if (!taken) throw invalidLink();
       const organizationId = taken.organizationId as OrganizationId;
@@ -65,7 +65,8 @@ async function bringAccount(
     .select("userId")
     .where("userId", "=", known.userId)
     .executeTakeFirst();
-  // A link must not be a way to a member's account. Nobody's account may be left by an attempt that was cut short.
+  // A link must not open a member's existing account. An account that belongs to no member is left by an interrupted
+  // attempt.
   if (membership)
     throw new AppError("UNAUTHORIZED", { message: "There is an account with another password" });
   await library.setPassword(known.userId, password);

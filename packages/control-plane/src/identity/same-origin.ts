@@ -8,13 +8,13 @@ export interface BrowserRequest {
   secFetchSite: string | undefined;
   authorization: string | undefined;
   cookie: string | undefined;
-  /** A WebSocket upgrade is a GET that a foreign page can make. */
+  /** A WebSocket upgrade is a GET, which another site's page can make. */
   isUpgrade?: boolean;
 }
 
 /**
- * A cookie comes along whoever made the browser ask, so what it authorises must have been asked for by our own pages.
- * Callers that bring their credential themselves are not concerned.
+ * Browsers send cookies with requests of any page, so a request that a cookie authorises must come from our own
+ * pages. Clients that send their credential themselves are exempt.
  */
 export function requireSameOrigin(request: BrowserRequest, ownOrigins: readonly string[]): void {
   if (SAFE_METHODS.has(request.method.toUpperCase()) && !request.isUpgrade) return;
@@ -22,7 +22,7 @@ export function requireSameOrigin(request: BrowserRequest, ownOrigins: readonly 
   if (request.origin === undefined || !ownOrigins.includes(request.origin)) {
     throw new AppError("ORIGIN_NOT_ALLOWED");
   }
-  // Old browsers do not send it; those that do must agree.
+  // Old browsers do not send this header; if sent, it must agree.
   const site = request.secFetchSite;
   if (site !== undefined && site !== "same-origin" && site !== "none")
     throw new AppError("ORIGIN_NOT_ALLOWED");

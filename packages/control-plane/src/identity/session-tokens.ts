@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { openSignedJson, signJson } from "@vocalhost/base/signed-json";
 
-/** Lets the browser of somebody who started a session reach that session and nothing else: signed, not stored. */
+/** A signed, unstored token. It lets the browser of the person who started a session reach that session only. */
 export const SessionToken = z.object({
   sessionId: z.uuid(),
   organizationId: z.string(),
-  /** Who started it; what he may do is looked up whenever the token is used. */
+  /** The person who started it, whose rights are read on every use of the token. */
   userId: z.string(),
-  /** Unix seconds: the session is over by then. */
+  /** Unix seconds; the session is over by then. */
   expiresAt: z.number(),
 });
 export type SessionToken = z.infer<typeof SessionToken>;
@@ -27,7 +27,7 @@ export function looksLikeSessionToken(text: string): boolean {
   return text.startsWith(PREFIX);
 }
 
-/** Undefined unless it is ours and has not expired. */
+/** Returns undefined unless the signature is ours and the token has not expired. */
 export function readSessionToken(
   { secret }: SessionTokenSigner,
   text: string,

@@ -96,7 +96,7 @@ test("a right password costs no try of the account, but one of the network", asy
   assert.deepEqual(countOf(answers), { 200: 10, 429: 20 });
 });
 
-/** Without hashing, under a clock that stands still. */
+/** Skips hashing and uses a clock that stands still. */
 function openLimits() {
   let ms = 0;
   const limits = createSignInLimits({ ...systemClock, monotonicMs: () => ms });

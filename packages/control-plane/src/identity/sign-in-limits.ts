@@ -1,31 +1,31 @@
-// How often passwords may be tried, decided before any is hashed.
+// Limits attempts to sign in, before any password is hashed.
 import { AppError, type ErrorCode } from "@vocalhost/protocol";
 import { isIP } from "node:net";
 import type { Clock } from "@vocalhost/base/clock";
 import { createBuckets } from "./rate-limits.ts";
 
-/** Tries that are there at once, and the time in which all of them come back. */
+/** The size of a bucket, and the time in which it refills. */
 const ofNetwork = { most: 10, fullAfterMs: 10_000 };
 const ofSite = { most: 40, fullAfterMs: 10_000 }; // one customer of an IPv6 provider may have 65,536 networks
 const ofAccountFromSite = { most: 10, fullAfterMs: 600_000 };
-/** Well above what one site has, so that it takes many of them to use an account's tries up. */
+/** Well above the limit of one site, so that only many sites together can exhaust an account's attempts. */
 const ofAccount = { most: 50, fullAfterMs: 500_000 };
 
-const HASHING_MAX = 2; // of the four threads that files and names need as well
+const HASHING_MAX = 2; // of libuv's four threads, which files and DNS need as well
 const WAITING_MAX = 20;
 const FIRST_GUESS_MS = 100;
 
 export interface SignInAttempt {
-  /** As the gateway saw it. */
+  /** The address the gateway saw. */
   address: string;
-  /** Undefined when no account's password is tried. */
+  /** Undefined if the attempt tries no account's password. */
   account: string | undefined;
-  /** Addresses that hold a sign-in to the account. An attacker elsewhere must not lock them out. */
+  /** Returns addresses with a sign-in to the account, which attempts from elsewhere must not lock out. */
   knownAddresses(): Promise<readonly string[]>;
 }
 
 export interface SignInLimits {
-  /** Runs `hash` when it is its turn, or answers 429 or 503 with the seconds until a try can succeed. */
+  /** Runs `hash` in its turn, or answers 429 or 503 with the seconds until an attempt can succeed. */
   run(attempt: SignInAttempt, hash: () => Promise<Response>): Promise<Response>;
 }
 
@@ -40,12 +40,12 @@ export function createSignInLimits(clock: Clock): SignInLimits {
       const network = networkOf(address, 4);
       const site = networkOf(address, 3);
       const taken = [networks(network)];
-      if (!taken.some(isRefused)) taken.push(sites(site)); // a refused one costs its neighbours nothing
-      const ofPassword: Taken[] = []; // a right one was no guess, but it was hashed all the same
+      if (!taken.some(isRefused)) taken.push(sites(site)); // refused ones do not count for the site
+      const ofPassword: Taken[] = []; // given back if the password is right
       let isKnown = false;
       if (account !== undefined && !taken.some(isRefused)) {
         isKnown = (await knownAddresses()).some((each) => networkOf(each, 4) === network);
-        // A known network has tries of its own: its neighbours cannot use them up.
+        // A known network has its own attempts, which its neighbours cannot use up.
         ofPassword.push(accountsFromSites(JSON.stringify([account, isKnown ? network : `site ${site}`])));
         if (!isKnown && !ofPassword.some(isRefused)) ofPassword.push(accounts(account));
       }
@@ -59,7 +59,7 @@ export function createSignInLimits(clock: Clock): SignInLimits {
 }
 
 interface Taken {
-  /** 0 if it was taken. */
+  /** 0 if an attempt was taken. */
   waitMs: number;
   giveBack(): void;
 }
@@ -76,7 +76,7 @@ function createLimit(clock: Clock, { most, fullAfterMs }: { most: number; fullAf
   });
 }
 
-/** Hashing runs in threads that other work needs too, so few may do it at once, and few may wait. */
+/** Hashing shares its threads with other work, so both running and waiting hashes are limited. */
 function createQueue(clock: Clock) {
   const waiting = { first: [] as (() => void)[], later: [] as (() => void)[] };
   let running = 0;
@@ -112,7 +112,10 @@ function refusal(code: ErrorCode, what: string, waitMs: number): Response {
   });
 }
 
-/** The first 16-bit groups of an IPv6 address: four are one network, three one customer's site. An IPv4 address is itself. */
+/**
+ * Returns the first 16-bit groups of an IPv6 address: four are one network, three one customer's site. Returns an
+ * IPv4 address unchanged.
+ */
 function networkOf(address: string, groups: number): string {
   if (isIP(address) !== 6) return address;
   const [head = "", tail] = new URL(`http://[${address.replace(/%.*$/, "")}]`).hostname

@@ -1,4 +1,4 @@
-// What locks, sums and conflicts differently there: each once, against a real server.
+// Statements that lock, sum or conflict differently on Postgres, each run once against a real server.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { text } from "node:stream/consumers";

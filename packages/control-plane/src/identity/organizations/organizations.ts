@@ -6,7 +6,7 @@ import type { OrganizationId } from "../principal.ts";
 import type { MemberRow, OrganizationRow } from "@vocalhost/store/schema";
 import type { Db, Store, Tx } from "@vocalhost/store/store";
 
-/** Part of socket addresses (`agent.organization`), so one label of a host name. */
+/** A name is part of socket addresses (`agent.organization`), so it is one label of a host name. */
 const NAME = /^[a-z0-9]([-a-z0-9]{0,52}[a-z0-9])$/;
 
 export interface OrganizationInput {
@@ -50,8 +50,8 @@ export async function createOrganization(
 }
 
 /**
- * One more organisation, which belongs to whoever makes it. That is for the owners of the first one, who run the
- * service: for others it would be a way around their quotas.
+ * Creates an organisation owned by the caller. Only owners of the first organisation may: for others it would be a
+ * way around their quotas.
  */
 export async function foundOrganization(
   store: Store,
@@ -85,7 +85,7 @@ export async function readOrganization(db: Db, organizationId: OrganizationId): 
   return row;
 }
 
-/** Oldest membership first. */
+/** Returns the oldest membership first. */
 export async function organizationsOf(
   db: Db,
   userId: string,

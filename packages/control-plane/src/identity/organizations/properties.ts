@@ -86,7 +86,7 @@ function parseChange(wanted: unknown, regions: readonly string[]): Properties {
   return { defaultRegion };
 }
 
-/** A region that is no longer configured is nobody's default. */
+/** Drops a default region that is no longer configured. */
 function toProperties(json: string, regions: readonly string[]): Properties {
   const { defaultRegion } = JSON.parse(json) as Partial<Properties>;
   if (defaultRegion !== undefined && regions.includes(defaultRegion)) return { defaultRegion };

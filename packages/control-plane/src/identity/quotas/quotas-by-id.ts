@@ -2,7 +2,7 @@ import { readOrganizationName } from "@vocalhost/store/organization-name";
 import type { Db } from "@vocalhost/store/store";
 import type { Quotas, QuotasOf } from "./quotas.ts";
 
-/** What an organisation may have, by its id. Names are given once and for all, so each is read once. */
+/** Returns an organisation's quotas by its id. Names never change, so each is read once. */
 export function createQuotasById({ db, quotasOf }: { db: Db; quotasOf: QuotasOf }) {
   const names = new Map<string, string>();
   return async (organizationId: string): Promise<Quotas> => {

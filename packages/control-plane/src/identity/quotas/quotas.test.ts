@@ -1,4 +1,4 @@
-// On both stores: what is summed and locked differs there.
+// Runs on both stores, which sum and lock differently.
 import { isAppError } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -4,7 +4,7 @@ import { z } from "zod";
 const QUOTA_MAX = 1_000_000_000;
 const quota = wholeNumber({ min: 0, max: QUOTA_MAX });
 
-/** How much one organisation may have. The defaults are ample; they stop a faulty script before the machine is full. */
+/** Quotas of one organisation. The defaults are generous; they stop a faulty script before the machine is full. */
 export const quotaSettings = {
   agents: { name: "VOCALHOST_QUOTA_AGENTS", schema: quota.default(200), help: "agents" },
   instances: {
@@ -49,7 +49,7 @@ export const quotaExceptionSettings = {
   },
 } as const satisfies Settings;
 
-/** By the organisation's name. */
+/** Returns the quotas of the organisation with this name. */
 export type QuotasOf = (organizationName: string) => Quotas;
 
 export function createQuotas(

@@ -3,7 +3,7 @@ import type { Db } from "@vocalhost/store/store";
 import type { QuotasOf } from "./quotas.ts";
 import { countAgents, countBuilds, countDiskMib, countInstances } from "./used-quotas.ts";
 
-/** What an organisation has of what it may have. */
+/** Returns an organisation's usage beside each quota. */
 export async function readQuotas(
   { db, quotasOf }: { db: Db; quotasOf: QuotasOf },
   { id, name }: { id: string; name: string },

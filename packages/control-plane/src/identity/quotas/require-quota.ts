@@ -3,7 +3,7 @@ import type { Store, Tx } from "@vocalhost/store/store";
 import type { Quotas, QuotasOf } from "./quotas.ts";
 import { countAgents, countBuilds, countDiskMib, countInstances, countKeptInstances } from "./used-quotas.ts";
 
-/** A transaction that is about to take something of an organisation's share. */
+/** A transaction that is about to use part of an organisation's quota. */
 export interface Taking {
   store: Store;
   tx: Tx;
@@ -11,8 +11,8 @@ export interface Taking {
 }
 
 /**
- * Whether there may be one more, beside those that places are kept free for. The organisation's row is locked, so that
- * what is counted here stays counted.
+ * Returns whether one more instance is allowed beside the places kept free. Locks the organisation's row, so that the
+ * count stays valid.
  */
 export async function mayHaveInstance(
   taking: Taking,
@@ -30,7 +30,7 @@ export async function requireAgentQuota(taking: Taking, organizationId: string):
   throw exceeded(`This organisation may have ${agents} agents: delete one, or ask for more`);
 }
 
-/** After the change: what agents keep ready must fit, or the pools would never come to rest. */
+/** Called after the change: kept instances must fit into the quota, or the pools would never converge. */
 export async function requireKeptInstances(taking: Taking, organizationId: string): Promise<void> {
   const { instances } = await lockQuotas(taking, organizationId);
   const kept = await countKeptInstances(taking.tx, organizationId);
@@ -48,12 +48,12 @@ export async function requireBuildQuota(taking: Taking, organizationId: string):
   });
 }
 
-/** `moreBytes`: of what is about to be kept; at least one. */
+/** `moreBytes`: the size of the addition, at least one. */
 export async function requireDiskQuota(taking: Taking, organizationId: string, moreBytes = 1): Promise<void> {
   await takeDiskQuota(taking, organizationId, { neededBytes: moreBytes, wantedBytes: moreBytes });
 }
 
-/** Answers how many bytes there are: as many as are wanted if possible, and never fewer than are needed. */
+/** Returns the granted bytes: all that are wanted if possible, and never fewer than needed. */
 export async function takeDiskQuota(
   taking: Taking,
   organizationId: string,
@@ -69,7 +69,7 @@ export async function takeDiskQuota(
   );
 }
 
-// Always after the agent's row where both are locked, so that nobody waits in a circle.
+// If both rows are locked, the agent's comes first, so that transactions cannot deadlock.
 async function lockQuotas({ store, tx, quotasOf }: Taking, organizationId: string): Promise<Quotas> {
   const { name } = await store
     .forUpdate(tx.selectFrom("organizations").selectAll().where("id", "=", organizationId))

@@ -2,7 +2,7 @@ import type { Db } from "@vocalhost/store/store";
 
 const MIB = 1024 ** 2;
 
-/** Agents that are not deleted. */
+/** Counts agents that are not deleted. */
 export async function countAgents(db: Db, organizationId: string): Promise<number> {
   const { count } = await db
     .selectFrom("agents")
@@ -13,7 +13,7 @@ export async function countAgents(db: Db, organizationId: string): Promise<numbe
   return count;
 }
 
-/** Instances that agents keep even when nobody calls. */
+/** Counts the instances that agents keep even without calls. */
 export async function countKeptInstances(db: Db, organizationId: string): Promise<number> {
   const { sum } = await db
     .selectFrom("agents")
@@ -24,7 +24,7 @@ export async function countKeptInstances(db: Db, organizationId: string): Promis
   return sum ?? 0;
 }
 
-/** By way of the agents: instances have no index by organisation, and a long past. */
+/** Joins through the agents: instances have no index by organisation, and old rows are many. */
 export async function countInstances(db: Db, organizationId: string): Promise<number> {
   const { count } = await db
     .selectFrom("agents")
@@ -37,7 +37,7 @@ export async function countInstances(db: Db, organizationId: string): Promise<nu
   return count;
 }
 
-/** Builds that wait or run. */
+/** Counts builds that wait or run. */
 export async function countBuilds(db: Db, organizationId: string): Promise<number> {
   const { count } = await db
     .selectFrom("builds")

@@ -4,9 +4,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { listenOnLoopback } from "../../../../../testing/loopback-server.ts";
 import type { OidcProvider } from "../auth-library.ts";
 
-/** An OIDC provider for tests that signs everybody in as the same person. */
+/** An OIDC provider for tests that signs every visitor in as the same person. */
 export interface TestProvider extends OidcProvider, AsyncDisposable {
-  /** The last token it gave away. */
+  /** Returns the last token it issued. */
   issuedToken(): string;
 }
 
