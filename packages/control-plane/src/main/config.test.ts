@@ -25,7 +25,7 @@ test("an engine is where it is said to be, and instances are in a network of the
       hasNetwork: true,
       memoryMib: 2_048,
       registry: undefined,
-      npmRegistry: undefined, // everybody who builds could read it
+      npmRegistry: undefined, // every build could read it
       imageFolders: ["/images", "/cache/vocalhost/images"],
       basePackages: undefined,
       ownFolder: "/data/base-image",

@@ -148,7 +148,7 @@ const carrierSettings: Settings = Object.fromEntries(
   ]),
 );
 
-/** Every setting of the service, in the groups in which the documentation shows them. */
+/** Every setting of the service, grouped as in the documentation. */
 export const settings = {
   service: serviceSettings,
   secrets: masterKeySettings,
@@ -183,20 +183,20 @@ export const allSettings: readonly Setting[] = Object.values<Settings>(settings)
   Object.values(rows),
 );
 
-/** The service's settings as its programs use them. */
+/** The service's validated settings. */
 export type Config = ReturnType<typeof read>;
 
 export interface Region extends RegionName {
-  /** Set in every region where any region has a driver of its own. */
+  /** If one region has its own driver, all have. */
   driver?: DriverConfig;
 }
 
 type Environment = Record<string, string | undefined>;
 
 const LOCAL_DATA_FOLDER = ".vocalhost";
-const SOCKET_PATH_MAX = 100; // the system allows 107 bytes, on some systems 103
+const SOCKET_PATH_MAX = 100; // the system allows 107 bytes, some systems 103
 
-/** The environment, and below it the file that `VOCALHOST_CONFIG` names. */
+/** Returns the environment. The file that `VOCALHOST_CONFIG` names supplies variables that are not set. */
 export function readEnvironment(from?: Environment): Environment {
   const { file, environment } = readSources(from);
   return { ...file, ...environment };
@@ -210,7 +210,7 @@ export function readSources(
   return { file: path ? parseEnv(readFileSync(path, "utf8")) : {}, environment };
 }
 
-/** Throws a `ConfigError` whose message names the settings that are wrong. */
+/** Throws a `ConfigError` that names the invalid settings. */
 export function readConfig(environment: Environment = readEnvironment()): Config {
   try {
     return read(environment);
@@ -258,7 +258,7 @@ function read(environment: Environment) {
   };
 }
 
-/** How controllers and gateways meet, and which of them run on this machine. */
+/** Reads how controllers and gateways connect, and which of them run on this machine. */
 function readMeeting(environment: Environment, dataFolder: string) {
   const { controllerSocket, parts, restarts } = readSettings(meetingSettings, environment);
   const peers = readPeers(environment);
@@ -273,8 +273,8 @@ function readMeeting(environment: Environment, dataFolder: string) {
 }
 
 /**
- * Keys are kept here, so the default is not the current folder: its files are often committed. A data folder that an
- * earlier start made there stays in use.
+ * The folder holds keys, so the default is not the current folder, whose files are often committed. A data folder
+ * that an earlier start made there stays in use.
  */
 function defaultDataFolder(environment: Environment): string {
   if (existsSync(LOCAL_DATA_FOLDER)) return LOCAL_DATA_FOLDER;
@@ -291,7 +291,7 @@ function socketIn(dataFolder: string): string {
   );
 }
 
-/** Each region keeps its instances in a folder of its own; the first uses the service's, as without regions. */
+/** Each region keeps its instances in its own folder. The first uses the service's, as without regions. */
 function readRegions(
   environment: Environment,
   dataFolder: string,
@@ -311,7 +311,7 @@ function readRegions(
   return { regions, nearestRegions };
 }
 
-/** The drivers that regions have of their own. */
+/** Returns the drivers of the regions that have their own. */
 export function driversOf(regions: readonly Region[] | undefined): DriverConfig[] {
   return (regions ?? []).flatMap(({ driver }) => driver ?? []);
 }

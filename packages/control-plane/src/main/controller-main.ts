@@ -1,4 +1,5 @@
-// The controller's process: owns the store and decides. It may die at any moment; no call depends on it.
+// Runs the controller, which owns the store and makes the decisions. It may crash at any moment; no call depends on
+// it.
 import { AppError } from "@vocalhost/protocol";
 import { readConfig } from "./config.ts";
 import type { OpenRoomServer, RoomServerAddresses } from "./controller/room-server.ts";
@@ -14,7 +15,7 @@ process.on("message", (message: { type?: string } & RoomServerAddresses) => {
   if (message.type === "rooms") roomServer.resolve(message);
 });
 
-// The supervisor's process: rooms go on when a controller dies.
+// The supervisor runs the room server, so that rooms survive a crash of the controller.
 const openRoomServer: OpenRoomServer = async (wanted) => {
   if (config.parts !== "all")
     throw new AppError("SERVICE_UNAVAILABLE", {
@@ -29,7 +30,7 @@ const openRoomServer: OpenRoomServer = async (wanted) => {
   return Promise.race([roomServer.promise, tooLate]).finally(() => late.abort());
 };
 
-takePrecedence(); // before there are threads, which are as it is
+takePrecedence(); // before there are threads, whose priority it does not change
 const config = readConfig();
 const log = createServiceLog({ config, process: "controller" });
 await runUntilTold({

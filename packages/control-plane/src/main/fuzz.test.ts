@@ -1,4 +1,4 @@
-// Whatever comes from outside before anybody is known: refused in words of ours or taken, never anything else.
+// Input from unauthenticated clients must be accepted or refused with our own error, never fail in another way.
 import { isAppError, parseFrame, parseJsonBody } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -16,7 +16,7 @@ const secret = "of the test";
 const token = signJson({ secret, purpose: "socket-token" }, { sh: "a.b", exp: 9e9, nonce: "n", sid: "s" });
 const key = "sk_0123456789abcdefghijklmnopqrstuvwxyzABCDEF";
 
-/** Each takes anything; what it throws must be an answer. */
+/** Each target accepts any bytes and may throw only errors that are answers. */
 const targets: [string, (bytes: Buffer) => void][] = [
   [
     "request path, socket address",
@@ -50,7 +50,7 @@ const targets: [string, (bytes: Buffer) => void][] = [
 ];
 const PATH = parseRequestPath("/ws/generic/a.b")!;
 
-/** Real things, to be bent. */
+/** Valid inputs, to be mutated. */
 const models = [
   Buffer.from("generic/agent.organization/token?serviceHost=a.b&body=e30="),
   Buffer.from(token),

@@ -1,4 +1,4 @@
-// The gateway's process: owns the public port and keeps it while controllers come and go.
+// Runs the gateway, which owns the public port and keeps it while controllers restart.
 import { readConfig } from "./config.ts";
 import { ConfigError } from "@vocalhost/base/config-error";
 import { startGateway } from "@vocalhost/gateway/start-gateway";

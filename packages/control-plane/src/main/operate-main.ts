@@ -1,5 +1,5 @@
-// The work of operators beside the running service: backups, restoring them, moving to another database. Prints one JSON
-// object a line; `vocalhost backup`, `restore` and `store copy` show them to people.
+// Operators' tasks beside the running service: backups, restores, moving to another database. Prints one JSON object
+// a line, which `vocalhost backup`, `restore` and `store copy` format for people.
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -66,7 +66,7 @@ async function operate([what, file = ""]: string[]): Promise<object> {
   }
 }
 
-/** Null where there is no SQLite file. Reads all of it; the service may be running. */
+/** Returns null without a SQLite file. Reads the whole file; the service may be running. */
 function checkSqlite({ dataFolder, databaseUrl }: Config): { file: string; problem: string | null } | null {
   const file = join(dataFolder, "vocalhost.db");
   if (databaseUrl !== undefined || !existsSync(file)) return null;
@@ -79,7 +79,7 @@ function checkSqlite({ dataFolder, databaseUrl }: Config): { file: string; probl
   }
 }
 
-/** `space` is null where there is no data folder yet. */
+/** `space` is null if there is no data folder yet. */
 async function diskOf({ dataFolder }: Pick<Config, "dataFolder">): Promise<object> {
   if (!existsSync(dataFolder)) return { dataFolder, space: null };
   return {
@@ -89,13 +89,13 @@ async function diskOf({ dataFolder }: Pick<Config, "dataFolder">): Promise<objec
   };
 }
 
-/** Of every driver that has bots in containers. */
+/** Runs for every driver whose bots are in containers. */
 async function operateNetworkPolicies({ driver, regions }: Config, what: string): Promise<object> {
   const own = driversOf(regions);
   const networkPolicies = await Promise.all(
     (own.length > 0 ? own : [driver]).map((config) => findDriverNetworkPolicy(config)),
   );
-  // Regions may be in the same network.
+  // Regions may share a network.
   const byTable = new Map(
     networkPolicies.flatMap((networkPolicy) =>
       networkPolicy ? [[tableOf(networkPolicy), networkPolicy] as const] : [],
@@ -144,7 +144,7 @@ async function moveToPostgres(
   const copied = await copyStore({
     ...{ from, to, progress: (table, rows) => progress(`${table}: ${rows} rows`) },
   });
-  // From here on the folder is the copy's: a start on the SQLite file would not know what is built meanwhile.
+  // From here on the folder belongs to the copy: a start on the SQLite file would not know later builds.
   await writeMark(dataFolder, await to.transaction((tx) => renewIdentity(tx, "replaces")));
   return copied;
 }
@@ -164,7 +164,7 @@ async function rotate(
   });
 }
 
-/** Also turns a file of an earlier release into one that gives back space by itself. */
+/** Also converts a file of an earlier release, so that it shrinks automatically. */
 async function compact({ dataFolder }: Pick<Config, "dataFolder">): Promise<object> {
   const file = sqliteFileIn(dataFolder);
   const beforeBytes = (await stat(file)).size;
@@ -183,7 +183,7 @@ function sqliteFileIn(dataFolder: string): string {
   return file;
 }
 
-/** What a running service writes after the copy would be missing from it. */
+/** A running service could write rows that the copy would miss. */
 async function requireStopped(store: Store): Promise<void> {
   if (!(await isLed(store))) return;
   throw new ConfigError("The service is running; stop it first, so that nothing is written meanwhile");

@@ -4,7 +4,7 @@ import { allSettings, readConfig, readSources } from "./config.ts";
 
 export interface ShownSetting {
   name: string;
-  /** The default where nothing sets it; null for no value, and for a secret that is set. */
+  /** The default for an unset setting; null for no value, and for a secret that is set. */
   value: string | null;
   from: "default" | "environment" | "file";
   isSecret: boolean;
@@ -12,13 +12,13 @@ export interface ShownSetting {
 }
 
 const PREFIX = "VOCALHOST_";
-// Names that other programs of the product and tests read.
+// Matches names that tests and other programs of the product read.
 const OTHERS =
   /^(?:API_KEY|API_URL|ORGANIZATION|REGION|VERBOSE|FOLDER|CONTAINER|INSTANCE_\w+|TEST_\w+|TRANSPORT|DIALIN|ALLOWED_ORIGINS|UPLOADS_\w+|DIALOUT_KEY|WEBSOCKET_AUTH|IDLE_TIMEOUT|MEDIA_PORT|ORIGIN|PROXY|OPUS_COMPLEXITY|REGISTRY_\w+|DEV_\w+|VOICE_FILTER)$/;
 
 type Environment = Record<string, string | undefined>;
 
-/** Every setting with its value and where that comes from, and what a start would refuse. */
+/** Returns every setting with its value and source, and the problems that would prevent a start. */
 export function showSettings(from?: Environment): {
   settings: ShownSetting[];
   problem: string | null;
@@ -41,14 +41,14 @@ export function showSettings(from?: Environment): {
   return { settings, problem: problemOf(all), unknown: unknownSettings(all) };
 }
 
-/** The default of a setting as documentation shows it. */
+/** Returns the default of a setting as the documentation shows it. */
 export function defaultText({ preset, schema }: (typeof allSettings)[number]): string {
   if (preset !== undefined) return preset;
   const value = schema?.safeParse(undefined).data as number | undefined; // or another value with a short text
   return value === undefined || value.toString() === "" ? "" : `\`${value}\``;
 }
 
-/** Variables that look like settings and are none, each with the setting that it most likely means. */
+/** Returns variables that look like settings but are none, each with the most similar setting. */
 export function unknownSettings(environment: Environment): { variable: string; meant: string | undefined }[] {
   const known = allSettings.map(({ name }) => name);
   const variables = Object.keys(environment).filter((variable) => {

@@ -1,4 +1,4 @@
-// `npm start`: the whole service on this machine, and on the first start an example bot deployed to it.
+// `npm start`: runs the whole service on this machine; the first start also deploys an example bot.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -57,12 +57,12 @@ async function main(): Promise<void> {
   } catch (error) {
     if (!isEnding()) log.error({ err: error }, "the example could not be deployed");
   }
-  if (isEnding()) return; // the next start goes on with it
+  if (isEnding()) return; // the next start continues
   process.stdout.write(welcomeText({ firstRun, agentName: deployed, dataFolder, takesFolders }));
   markShown(dataFolder);
 }
 
-/** Gives its name, if there is one. */
+/** Returns the example's name, if there is one. */
 async function deployExample(
   example: string | undefined,
   { apiUrl, privateKey }: FirstRun,

@@ -12,7 +12,7 @@ import { prune } from "../../upkeep/retention/prune.ts";
 import type { StoreIdentity } from "@vocalhost/store/identity";
 import type { Store } from "@vocalhost/store/store";
 
-/** Something that goes on beside requests until the signal aborts. */
+/** A task that runs beside requests until the signal aborts. */
 export interface Work {
   name: string;
   run(signal: AbortSignal): Promise<void>;
@@ -29,7 +29,7 @@ export interface BackgroundOptions {
   objectStore: ObjectStore | undefined;
   failpoint: Failpoint;
   signal: AbortSignal;
-  /** Another controller leads. */
+  /** Called when another controller has become the leader. */
   lost(): void;
 }
 
@@ -37,7 +37,7 @@ const AGAIN_MS = 1_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Keeps everything going; what fails is said and tried again. Disposing waits until all of it has stopped. */
+/** Runs all tasks; logs and retries those that fail. Disposal waits until all have stopped. */
 export function startBackgroundWork(options: BackgroundOptions): AsyncDisposable {
   const { store, clock, log, config, failpoint, signal } = options;
   const ending = new AbortController();

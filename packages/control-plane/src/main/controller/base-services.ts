@@ -28,7 +28,7 @@ import { masterKeyFile, openServiceSecrets, type ServiceSecrets } from "./servic
 import { createLeaderState, type LeaderState } from "./leader-state.ts";
 import { createRequire } from "node:module";
 
-/** What a controller works with, whether it leads or not. */
+/** The services of every controller, leader or standby. */
 export interface BaseServices {
   config: Config;
   log: Log;
@@ -36,35 +36,35 @@ export interface BaseServices {
   failpoint: Failpoint;
   newId(): string;
   secrets: ServiceSecrets;
-  /** Checks with every write that we still lead. */
+  /** Checks on every write that this controller still leads. */
   store: Store;
-  /** Which store that is; data folder and bucket carry its id. */
+  /** The id of the store, which the data folder and the bucket carry too. */
   identity: StoreIdentity;
-  /** The same without the check, for what does that itself. */
+  /** The same store without the check, for callers that check themselves. */
   uncheckedStore: Store;
   driver: OpenedDriver["driver"];
   records: OpenedDriver["records"];
-  /** Makes images for a region whose instances are made of them. */
+  /** Returns the builder of images for a region whose instances run from images. */
   imagesIn(region: string): ImageBuilder | undefined;
   lease: Lease;
   leaderState: LeaderState;
   metrics: Metrics;
   objectStore: ObjectStore | undefined;
   buildFolders: BuildFolders;
-  /** Who builds, and bots that are processes, run as. */
+  /** The users of builds, and of bots that are processes. */
   users: PreparedUsers;
-  /** Module of the voice filter's engine, where there is one. */
+  /** Module of the voice filter's engine, if installed. */
   vivaEngine: string | undefined;
 }
 
-/** Nothing that is tried again helps: the process ends with the sentence. */
+/** Exits with the error's message, because no retry can help. */
 function endProcess(error: Error): void {
   setImmediate(() => {
     throw error;
   });
 }
 
-/** Opens the store and the driver; decides and changes nothing. */
+/** Opens the store and the driver. It decides nothing and changes nothing. */
 export async function openBaseServices(
   config: Config,
   { log, stack }: { log: Log; stack: AsyncDisposableStack },
@@ -74,7 +74,7 @@ export async function openBaseServices(
   refuseUnfinishedRestore(dataFolder);
   await refuseMissingStore(config);
   const opened = stack.use(await openStore({ databaseUrl, dataFolder, log, damaged: endProcess }));
-  const identity = await claimDataFolder(opened, config); // before anything else is written beside what is there
+  const identity = await claimDataFolder(opened, config); // before any other file is written to the folder
   const secrets = await openServiceSecrets(config, await neededMasterKeys(opened));
   if (secrets.isNewMasterKey)
     log.info(
@@ -128,7 +128,7 @@ export async function openBaseServices(
   };
 }
 
-/** Module of the voice filter's engine: the one that is configured, else the one installed with the service. */
+/** Returns the module of the voice filter's engine: the configured one, else the installed one. */
 function findEngine({ vivaEngine }: Pick<Config, "vivaEngine">): string | undefined {
   if (vivaEngine !== undefined) return vivaEngine === "none" ? undefined : vivaEngine;
   try {

@@ -32,7 +32,7 @@ import { type DeployingOptions } from "../../agents/deployments/deploying.ts";
 import { type OpenRoomsOptions } from "./open-rooms.ts";
 import { type LeaderState } from "./leader-state.ts";
 
-/** What answers requests, and who of it has work to do beside them. */
+/** The web application, and those of its parts that work in the background. */
 export interface App {
   app: FastifyInstance;
   people: People;
@@ -155,7 +155,7 @@ export async function createApp(
   return { app, people, builds, rooms };
 }
 
-/** Whoever calls need not know how instances are made, unless it depends on the region. */
+/** The API hides how instances run, unless each region has its own driver. */
 function toApiRegion(
   { code, displayName, driver: own }: Region,
   { driver: { regional } }: BaseServices,
@@ -171,7 +171,7 @@ function peerServerOf(
   return (handler, { headersMaxBytes }) => createPeerServer(handler, { credentials, headersMaxBytes, log });
 }
 
-/** Agents call with the accounts in their own secrets, at addresses that only the operator may change. */
+/** Agents place calls with the accounts in their own secrets, through addresses that only the operator may change. */
 function createDialling(
   { takesPublicDialout, carrierAddresses }: Pick<Config, "takesPublicDialout" | "carrierAddresses">,
   secretsOf: DeployingOptions["secretsOf"],
@@ -188,7 +188,7 @@ function createDialling(
   };
 }
 
-/** Tells what the process driver, if there is one, can do for bots here. */
+/** Returns the isolation that the process driver, if there is one, offers on this machine. */
 function isolationOf({ config, driver, users }: BaseServices): Isolation {
   const { regions = [] } = config;
   const isOwn = driversOf(regions).length > 0;
@@ -204,7 +204,7 @@ function isolationOf({ config, driver, users }: BaseServices): Isolation {
   return { processes: { users: range ?? null, ...(why === undefined ? {} : { why }), memory } };
 }
 
-/** Loads what makes rooms with the first of them: most services have none. */
+/** Loads the code for rooms when the first room is needed: most services have none. */
 function openRoomsLater(options: OpenRoomsOptions): SessionRooms {
   let opening: Promise<SessionRooms> | undefined;
   const open = (): Promise<SessionRooms> =>
@@ -219,10 +219,10 @@ function openRoomsLater(options: OpenRoomsOptions): SessionRooms {
   };
 }
 
-/** Questions that are answered from the store, though they are asked by POST. */
+/** Reads that use POST. */
 const READS = ["/internal/session-route"];
 
-/** One that stands by answers reads; gateways bring everything else to the one that leads. */
+/** Lets a standby answer reads. Gateways send everything else to the leader. */
 function refuseChangesUnlessLeading(app: FastifyInstance, leaderState: LeaderState): void {
   app.addHook("onRequest", async (request) => {
     if (leaderState.isLeading || request.method === "GET" || request.method === "HEAD") return;

@@ -94,7 +94,7 @@ function setUp(store: Store, objects: SeenInstance[], options: { unreadable?: st
   const end = (): Promise<void> =>
     endAllSessions({
       world: world as World,
-      nudge: () => void (clock.monotonic += 1_000), // time passes, and nobody closes anything
+      nudge: () => void (clock.monotonic += 1_000), // time passes, and no session closes
       madeAll: async () => undefined,
       output: {
         drain: async (id) => {

@@ -10,25 +10,25 @@ import type { SessionRow } from "@vocalhost/store/schema";
 import type { World } from "../../sessions/world.ts";
 import type { OutputWork } from "./output-work.ts";
 
-const SESSIONS_MS = 6_500; // the stop grace, the goodbye and a little
+const SESSIONS_MS = 6_500; // the stop grace, the close handshake and a margin
 const INSTANCES_GRACE_MS = 1_000;
-const CLOSED_MS = 500; // to write down those whose instance had to be killed
+const CLOSED_MS = 500; // to record sessions whose instance had to be killed
 const LOOK_AGAIN_MS = 50;
 
 export interface EndOptions {
   world: World;
   nudge(): void;
-  /** Resolves when no instance is being made any more. */
+  /** Resolves when no instance is being created any more. */
   madeAll(): Promise<void>;
   output: Pick<OutputWork, "drain">;
 }
 
-/** Stops every session, waits until they are closed and billed, then ends and forgets every instance. */
+/** Stops every session, waits until all are closed and billed, then ends and removes every instance. */
 export async function endAllSessions(options: EndOptions): Promise<void> {
   const { world, nudge } = options;
   const { driver, clock } = world;
   const late = new AbortController();
-  const made = Promise.race([options.madeAll(), clock.sleep(SESSIONS_MS, late.signal)]); // or it would be left behind
+  const made = Promise.race([options.madeAll(), clock.sleep(SESSIONS_MS, late.signal)]); // or it would be left running
   await closeSessions(world, { nudge, timeoutMs: SESSIONS_MS });
   await made.finally(() => late.abort());
   await drainIdle(world);
@@ -38,8 +38,8 @@ export async function endAllSessions(options: EndOptions): Promise<void> {
   await forgetAll(options);
 }
 
-// What a bot printed in the clear is not left lying about. An instance whose row says stopped may still have its object: the
-// reconciler removes that one pass later, and there may be no later pass.
+// Bots' unredacted output must not stay on the machine. An instance whose row says stopped may still have its object:
+// the reconciler removes it one pass later, and there may be no later pass.
 async function forgetAll({ world, output }: EndOptions): Promise<void> {
   const objects = await reachedObjects(world);
   const open = new Set((await openSessions(world)).map(({ instanceId }) => instanceId));
@@ -67,14 +67,14 @@ async function runningIds(world: World): Promise<string[]> {
   return (await reachedObjects(world)).flatMap(({ id, state }) => (state === "running" ? [id] : []));
 }
 
-/** Those of regions that answer: nobody waits for one that is away. */
+/** Returns the objects of reachable regions; an unreachable region must not delay the shutdown. */
 async function reachedObjects({ driver }: World): Promise<SeenInstance[]> {
   const objects = await driver.list();
   const away = driver.regional?.away();
   return objects.filter(({ region = "" }) => !away?.has(region));
 }
 
-// Written down before they are ended, so that it is not taken for a crash.
+// Recorded before the instances end, so that their exit does not count as a crash.
 async function drainIdle(world: World): Promise<void> {
   await asLeader(world, (tx) =>
     tx
@@ -98,7 +98,7 @@ async function closeSessions(
   const untilMs = clock.monotonicMs() + timeoutMs;
   const nowMs = clock.nowMs();
   await asLeader(world, (tx) => expirePending(tx, { nowMs, reason: "stopped" }));
-  // Read again each time: a start that was under way may have made one more.
+  // Read again each time: a start in progress may have added a session.
   for (let open = await openSessions(world); open.length > 0; open = await openSessions(world)) {
     for (const session of open) if (session.stopRequestedAt === null) await stop(world, session);
     if (clock.monotonicMs() >= untilMs) return;

@@ -37,7 +37,7 @@ test("a controller that finds a newer leader at the fence has lost", async () =>
   await assert.rejects(work?.run(new AbortController().signal) ?? assert.fail(), LeadershipLostError);
 });
 
-/** Answers so, one after the other. */
+/** Returns a driver that gives these answers in order. */
 function driverThat(answers: (() => Promise<void>)[]) {
   const told: string[] = [];
   const fence = async (): Promise<void> => (answers.shift() ?? assert.fail)();

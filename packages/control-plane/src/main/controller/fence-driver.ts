@@ -5,12 +5,13 @@ import { LeadershipLostError } from "@vocalhost/store/leadership/leader";
 import type { Log } from "@vocalhost/base/log";
 import type { Work } from "./background-work.ts";
 
-const WAIT_MS = 2_000; // callers wait meanwhile; a driver on this machine takes milliseconds
+const WAIT_MS = 2_000; // callers wait meanwhile; a local driver takes milliseconds
 const AGAIN_MS = 1_000;
 
 /**
- * Returns the newest epoch that instances know of, or 0 while that cannot be found out: the store alone decides who leads.
- * If the store was put back from a backup, the fence refuses the epoch later, and the controller leads anew with a newer one.
+ * Returns the newest epoch that instances know of, or 0 while the driver cannot be asked: then the store alone
+ * decides who leads. If the store was restored from a backup, the fence refuses the epoch later, and the controller
+ * leads again with a newer one.
  */
 export async function newestEpochOf(driver: Pick<Driver, "newestEpoch">, log: Log): Promise<number> {
   return inTime(driver.newestEpoch()).catch((error: unknown) => {
@@ -24,11 +25,11 @@ export interface FencingOptions {
   driver: Pick<Driver, "fence">;
   epoch: number;
   log: Log;
-  /** Called when instances can be made and ended. */
+  /** Called when instances can be created and ended. */
   fenced(): void;
 }
 
-/** Fences off the previous leader, and gives what goes on trying where that cannot be done at once. */
+/** Fences off the previous leader. If that fails, returns a task that retries. */
 export async function fenceDriver({ driver, epoch, log, fenced }: FencingOptions): Promise<Work | undefined> {
   const first = driver.fence(epoch);
   try {

@@ -5,9 +5,9 @@ const THIS_MACHINE: Region = { code: "this-machine", displayName: "This machine"
 const FORMER_CODE = "us-west"; // of the default region, in stores made by the first releases
 
 /**
- * The configured ones; without any, one that stands for this machine. Where agents and what they name already lie in the
- * region as it was once called, it keeps that code: whatever names it, in the store or in somebody's `vocalhost.toml`,
- * stays right.
+ * Returns the configured regions, or one that stands for this machine. If agents, secret sets or builds already use
+ * the region's former code, it keeps that code, so that references in the store and in any `vocalhost.toml` stay
+ * valid.
  */
 export async function findRegions(db: Db, configured: Region[] | undefined): Promise<Region[]> {
   if (configured) return configured;

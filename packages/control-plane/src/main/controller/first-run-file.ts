@@ -1,4 +1,4 @@
-/** What the first start makes and shows once; scripts read it from `first-run.json`. */
+/** The keys and links that the first start creates and shows once; scripts read them from `first-run.json`. */
 export interface FirstRun {
   /** Ends in `/v1`. */
   apiUrl: string;
@@ -6,11 +6,11 @@ export interface FirstRun {
   organization: string;
   privateKey: string;
   publicKey: string;
-  /** Makes whoever opens it the owner; once, within 24 hours. */
+  /** Makes its first visitor the owner; works for 24 hours. */
   ownerLink: string;
 }
 
 export const FIRST_RUN_FILE = "first-run.json";
 
-/** There until the above has been shown. */
+/** Exists until the file above has been shown. */
 export const NOT_SHOWN_FILE = "first-run-not-shown";

@@ -21,7 +21,7 @@ const DONE = "first-run";
 const ORGANIZATION = "main";
 const LINK_MS = 24 * 3_600_000;
 
-/** Makes an organisation, a key of each kind and a link for its owner, unless that was done. */
+/** Creates an organisation, a key of each kind and a link for its owner, unless they exist. */
 export async function firstRun(options: FirstRunOptions): Promise<FirstRun | undefined> {
   const { store, nowMs, publicUrl } = options;
   return store.transaction(async (tx) => {
@@ -55,7 +55,7 @@ export async function firstRun(options: FirstRunOptions): Promise<FirstRun | und
       publicKey: publicKey.value,
       ownerLink: ownerUrl(publicUrl, token),
     };
-    // Before the commit: keys that are nowhere to be read would be lost.
+    // Written before the commit: keys stored only as hashes would be lost.
     await writeOwn(options.dataFolder, NOT_SHOWN_FILE, {});
     await keepEarlier(options);
     await writeOwn(options.dataFolder, FIRST_RUN_FILE, made);
@@ -63,7 +63,7 @@ export async function firstRun(options: FirstRunOptions): Promise<FirstRun | und
   });
 }
 
-/** The one that was printed, as long as nobody has used it; another when it has expired. */
+/** Returns the printed link while it is unused, or a new one after it has expired. */
 export async function openOwnerLink(
   options: FirstRunOptions & { people: Pick<People, "createOwnerLink"> },
 ): Promise<string | undefined> {
@@ -86,7 +86,7 @@ export async function openOwnerLink(
   return ownerUrl(publicUrl, token);
 }
 
-// The store knows only hashes, and whoever has the printed link must not lose it to a controller that starts again.
+// The store holds only hashes, and a restarted controller must not invalidate the printed link.
 async function knownTokens(dataFolder: string): Promise<string[]> {
   const texts = await Promise.all(
     [OWNER_LINK_FILE, FIRST_RUN_FILE].map((name) => readFile(join(dataFolder, name), "utf8").catch(() => "")),
@@ -95,7 +95,7 @@ async function knownTokens(dataFolder: string): Promise<string[]> {
 }
 
 function ownerUrl(publicUrl: string, token: string): string {
-  return `${publicUrl}/owner#${token}`; // behind the #, so that it gets into no log
+  return `${publicUrl}/owner#${token}`; // behind the #, so that it appears in no log
 }
 
 /** Keeps the file of an earlier first start, which may hold the only copy of its keys. */

@@ -13,7 +13,7 @@ import { GatewayFigures } from "@vocalhost/base/metrics/gateway-figures";
 import type { SessionDoors } from "../../sessions/doors/session-doors.ts";
 import type { LeaderState } from "./leader-state.ts";
 
-/** What only the gateway may ask. It never passes these paths on from outside. */
+/** Adds the routes for gateways. A gateway never forwards these paths from clients. */
 export function mountInternalRoutes(
   app: FastifyInstance,
   options: {
@@ -40,7 +40,10 @@ export function mountInternalRoutes(
   });
 }
 
-/** A line now, on every change and every second: a stream that ends or falls silent says that nobody is there. */
+/**
+ * Sends a line immediately, on every change and every second. A gateway treats a stream that ends or falls silent as
+ * a lost controller.
+ */
 function tellRole(response: ServerResponse, leaderState: LeaderState): void {
   response.writeHead(200, { "content-type": "application/x-ndjson", "cache-control": "no-store" });
   const tell = (): void => {

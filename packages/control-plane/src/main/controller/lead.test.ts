@@ -27,7 +27,7 @@ test("one that does not come back with the store is followed after the time of a
   assert.ok(rig.passedMs() >= AWAY_MS + leaseMs && rig.passedMs() < AWAY_MS + leaseMs + 1_000);
 });
 
-/** A standby whose store is away for a while; the time passes only while it waits. */
+/** A standby whose store is unreachable for a while; time passes only while it waits. */
 async function startRig() {
   const opened = await openMemoryStore();
   const clock = createTestClock();

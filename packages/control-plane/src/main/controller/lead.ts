@@ -7,23 +7,23 @@ import type { Log } from "@vocalhost/base/log";
 import type { Store } from "@vocalhost/store/store";
 import type { Timing } from "@vocalhost/base/timing";
 
-/** That we lead, and since when. */
+/** The leadership this controller holds, and its epoch. */
 export interface Leadership {
   epoch: number;
-  /** Renews until the signal aborts; resolves early when another controller has taken over. */
+  /** Renews the lease until the signal aborts; resolves early when another controller has taken over. */
   keep(signal: AbortSignal): Promise<"lost" | "ended">;
-  /** Lets the next one lead at once. */
+  /** Releases the lease, so that a standby can lead immediately. */
   giveUp(): Promise<void>;
 }
 
-/** A controller that may lead. */
+/** The lease for which controllers compete. */
 export interface Lease {
-  /** Leads if nobody else does. */
+  /** Takes the lease unless another controller holds it. */
   take(): Promise<Leadership | undefined>;
   /**
-   * Waits until nobody else leads. A predecessor that died on this machine is recognised at once; one that goes on using
-   * the same folder is a second service, which is a mistake. On Postgres it is the one to stand by for, which is none.
-   * Undefined when the signal aborts first.
+   * Waits for the lease. A predecessor that died on this machine is detected immediately. On SQLite, another live
+   * user of the folder is a second service, which is an error; on Postgres it is a leader to stand by for. Returns
+   * undefined if the signal aborts first.
    */
   wait(signal?: AbortSignal): Promise<Leadership | undefined>;
 }
@@ -73,7 +73,7 @@ export function openLease(options: LeadOptions): Lease {
           const { holder, isFree } = await lookAtLease(lease);
           if (isAway) backSinceMs = clock.monotonicMs();
           isAway = false;
-          // While the store was away nobody could renew: a leader that lives has a lease's time to do so.
+          // No leader could renew while the store was unreachable. A live one gets a full lease to do so.
           const mayRenew = backSinceMs !== undefined && clock.monotonicMs() - backSinceMs < timing.leaseMs;
           const isSpared = mayRenew && holder !== undefined && !isHolderDead(holder);
           const leadership = isFree && !isSpared ? await take() : undefined;
@@ -86,7 +86,7 @@ export function openLease(options: LeadOptions): Lease {
           waitsFor = holder;
         } catch (error) {
           if (!signal || error instanceof ConfigError) throw error;
-          isAway = true; // whoever stands by outlives that
+          isAway = true; // a standby outlives that
           log.warn({ err: error }, "could not look who leads");
         }
         await clock.sleep(LOOK_AGAIN_MS, signal);

@@ -15,7 +15,7 @@ import { nearestTo } from "@vocalhost/drivers/regional/region-config";
 import { createRedactors, redactOrCut } from "./redactors.ts";
 import type { BaseServices } from "./base-services.ts";
 
-/** What decides about instances and sessions, and all it touches. */
+/** The parts that decide about instances and sessions, and their dependencies. */
 export interface LeaderCore {
   world: World;
   wakeups: Wakeups;
@@ -38,7 +38,7 @@ export function createLeaderCore(base: BaseServices, stack: AsyncDisposableStack
     }),
   );
   const world: World = {
-    store: base.uncheckedStore, // what decides checks the epoch itself
+    store: base.uncheckedStore, // these parts check the epoch themselves
     driver,
     records,
     network,

@@ -1,14 +1,14 @@
-/** Whether this controller leads. One that does not answers reads, and says so of itself. */
+/** Whether this controller leads. A standby answers reads and reports that it does not lead. */
 export interface LeaderState {
-  /** 0 until it leads: no write of such an epoch is taken. */
+  /** 0 until it leads: the store accepts no write of epoch 0. */
   readonly epoch: number;
-  /** It leads and has taken over what there was. */
+  /** True once it leads and has adopted the existing instances and sessions. */
   readonly isLeading: boolean;
-  /** From now on it may write. */
+  /** Called when it may write. */
   took(epoch: number): void;
-  /** From now on it serves everything. */
+  /** Called when it serves every request. */
   leads(): void;
-  /** Calls the listener at once and on every change; gives what ends that. */
+  /** Calls the listener immediately and on every change; returns a function that unsubscribes. */
   watch(listener: (leaderState: Pick<LeaderState, "epoch" | "isLeading">) => void): () => void;
 }
 

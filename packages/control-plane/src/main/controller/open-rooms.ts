@@ -22,16 +22,16 @@ export const ROOMS_API_KEY = "vocalhost";
 
 export interface OpenRoomsOptions {
   config: ProvidersConfig;
-  /** Of our own room server. */
+  /** Secret of our own room server. */
   apiSecret: string;
   openServer(): Promise<RoomServer>;
-  /** This machine, as bots of a region see it that have a network of their own. */
+  /** This machine's address as bots with their own network in a region reach it. */
   hostOf(region: string): HostSide | undefined;
   log: Log;
   clock: Pick<Clock, "nowMs">;
 }
 
-/** Rooms of the service: its own server's, a LiveKit server's, or Daily's. */
+/** Opens the providers of rooms: our own server, a LiveKit server, or Daily. */
 export function openRooms(options: OpenRoomsOptions): SessionRooms {
   const { config, apiSecret, openServer, hostOf, log, clock } = options;
   const embedded = createOwnServerRooms({
@@ -41,7 +41,7 @@ export function openRooms(options: OpenRoomsOptions): SessionRooms {
   });
   const providers = createRoomProviders(config, { embedded, log });
 
-  /** Bots in networks of their own have another way to our own server. */
+  /** Bots with their own network reach our server at another address. */
   async function reachable(room: SessionRoom, region: string): Promise<SessionRoom> {
     const host = hostOf(region);
     if (room.provider !== "embedded" || !host) return room;
@@ -49,7 +49,7 @@ export function openRooms(options: OpenRoomsOptions): SessionRooms {
     return { ...room, botRoomUrl: server.urlAt(address) };
   }
 
-  /** Which of the regions it will be is not known yet; one that cannot be asked keeps nobody from the others. */
+  /** The region is not chosen yet. A region that cannot be asked is left out. */
   async function madeFor(room: SessionRoom, regions: readonly string[]): Promise<MadeSessionRoom> {
     const rooms = new Map<string, SessionRoom>();
     for (const region of regions)
@@ -88,7 +88,7 @@ export function openRooms(options: OpenRoomsOptions): SessionRooms {
         async open(mark) {
           const room = await call.openRoom({ prefix: "vocalhost", mark, people: mark.slice(0, 8) });
           const made = toMade(room);
-          // Whoever is told of ready rooms waits for that; a call that is forwarded earlier may meet nobody.
+          // With ready events, the call is forwarded on that event; earlier the room may still be empty.
           const forwardCall = config.daily?.eventSecret === undefined ? room.forwardCall : undefined;
           return { ...made, connect: { ...made.connect, callData }, forwardCall };
         },

@@ -9,11 +9,11 @@ import type { InstanceRow, SampleRow } from "@vocalhost/store/schema";
 import type { Store } from "@vocalhost/store/store";
 import type { RedactorOf } from "./redactors.ts";
 
-/** Carries what instances print and use into the store. */
+/** Copies the output and usage of instances into the store. */
 export interface OutputWork {
-  /** After a pass of the reconciler: who is there, and what they reported. */
+  /** Called after each reconcile pass with the instances and their reports. */
   passed(pools: PoolRows[], reports: ReadonlyMap<string, InstanceReport>): Promise<void>;
-  /** The last words of an instance that is to be forgotten. */
+  /** Reads the remaining output of an instance before it is removed. */
   drain(instanceId: string): Promise<void>;
   run(signal: AbortSignal): Promise<void>;
 }
@@ -84,7 +84,7 @@ export function createOutputWork(options: OutputWorkOptions): OutputWork {
   };
 }
 
-const SAMPLE_EVERY_MS = 4_000; // heartbeats come every five seconds; news between them make no sample
+const SAMPLE_EVERY_MS = 4_000; // heartbeats come every five seconds; reports between them make no sample
 
 function toSource({ id, organizationId, agentId, deploymentId, sessionId }: OutputSource): OutputSource {
   return { id, organizationId, agentId, deploymentId, sessionId };

@@ -15,11 +15,11 @@ import {
 } from "@vocalhost/drivers/process/own-users";
 import { findSdk } from "./find-sdk.ts";
 
-/** Who builds, and bots that are processes, run as. */
+/** The users of builds, and of bots that are processes. */
 export interface PreparedUsers {
-  /** Undefined: as the service's own user. */
+  /** Undefined: they run as the service's own user. */
   range: UserRange | undefined;
-  /** Why they have none of their own; undefined also where bots are no processes. */
+  /** The reason why they have no users of their own; also undefined where bots are no processes. */
   why?: string;
 }
 
@@ -33,12 +33,12 @@ const CONTAINERS = "for other people's code use VOCALHOST_DRIVER=container (docs
 const GIVEN_UP =
   "can read its keys, its store and other agents' secrets, and change its program; deploy only code you trust";
 
-/** Says who bots and builds run as, and what that means; makes it possible if they have users of their own. */
+/** Logs which users bots and builds run as and what follows from it. Prepares files for users of their own. */
 export function prepareUsers(config: Config, { log, vivaEngine }: PrepareUsersOptions): PreparedUsers {
   const { driver, regions } = config;
   const own = driversOf(regions);
   const drivers = own.length > 0 ? own : [driver];
-  if (drivers.every(({ kind }) => kind !== "process")) return { range: undefined }; // bots have one in their container, and the builder runs nothing of theirs
+  if (drivers.every(({ kind }) => kind !== "process")) return { range: undefined }; // containers have their own
   const found = findUsers(config);
   const { range, why } = found;
   if (!range) {

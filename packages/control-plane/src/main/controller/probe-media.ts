@@ -13,9 +13,11 @@ export interface ProbeOptions {
 
 const LISTEN_MS = 10_000;
 
-/** Names a port that answers whoever can reach it, so that a person elsewhere can prove that callers will. */
+/**
+ * Opens a UDP port that answers its clients, so that a person elsewhere can verify that callers reach this machine.
+ */
 export function createMediaProbe({ store, media, mediaPorts }: ProbeOptions): () => Promise<MediaProbe> {
-  let listening: Promise<number | undefined> | undefined; // one for everybody who asks meanwhile
+  let listening: Promise<number | undefined> | undefined; // concurrent requests share one port
   return async () => {
     const known = { addresses: media.addresses, ports: media.ports ?? null };
     if (!media.ports) return { ...known, port: null, answeredBy: "nobody" };
@@ -47,7 +49,7 @@ export function createMediaProbe({ store, media, mediaPorts }: ProbeOptions): ()
   }
 }
 
-/** False when somebody else has the port. */
+/** Returns false if another program has the port. */
 async function answerFor(borrowed: BorrowedPort, over: () => void): Promise<boolean> {
   const socket = createSocket("udp4");
   socket.on("message", (message, from) => {

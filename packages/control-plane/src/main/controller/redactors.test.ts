@@ -109,6 +109,6 @@ test("more than one organisation's share is withheld, and costs others nothing",
     assert.equal((await world.redactorOf("other"))("their-secret"), "[redacted]");
   }
   assert.equal(world.reads, 4);
-  world.laterMs = 61_000; // the first two were not asked for meanwhile
+  world.laterMs = 61_000; // the first two were not used meanwhile
   assert.equal((await world.redactorOf("three"))("text"), "text");
 });

@@ -12,12 +12,12 @@ import {
 } from "../../secrets/redact.ts";
 import type { Store } from "@vocalhost/store/store";
 
-/** What hides the values of a deployment's secrets. */
+/** Returns the redactor for the secrets of a deployment. */
 export type RedactorOf = (deploymentId: string) => Promise<Redactor>;
 
 export interface Redactors {
   redactorOf: RedactorOf;
-  /** As the one that was given; what somebody got from it is hidden from then on. */
+  /** The given function; the values it returns are redacted from then on. */
   secretsOf: DeployingOptions["secretsOf"];
 }
 
@@ -28,7 +28,7 @@ export interface RedactorsOptions {
   secretsOf: DeployingOptions["secretsOf"];
 }
 
-/** Which secrets a deployment was made with. */
+/** The secret set and version a deployment uses. */
 interface Pin {
   organizationId: OrganizationId;
   secretSet: string;
@@ -37,27 +37,27 @@ interface Pin {
 
 interface KnownSet {
   organizationId: OrganizationId;
-  /** Also those of an earlier set of that name: its instances may still run. */
+  /** Includes values of a deleted set with the same name, whose instances may still run. */
   values: ReadonlySet<string>;
   characters: number;
   redactor: Promise<Redactor>;
   usedMs: number;
-  /** Nothing was searched for, because the share of its organisation was used up then. */
+  /** Set if the organisation's share was used up; all output is then withheld. */
   withheldMs: number | undefined;
 }
 
 const PINS_MAX = 10_000;
 const SETS_MAX = 10_000;
-const CHARACTERS_MAX = 16 * 1024 * 1024; // of all sets together; each costs some three dozen bytes
-const SHARE_MAX = 8 * 1024 * 1024; // of one organisation, whose sets must not push out those of others
+const CHARACTERS_MAX = 16 * 1024 * 1024; // of all sets together; a character costs some three dozen bytes
+const SHARE_MAX = 8 * 1024 * 1024; // of one organisation, whose sets must not evict those of others
 const UNUSED_MS = 60_000;
 
-/** Kept per version of a set, however many deployments have it. */
+/** Caches one redactor per version of a set, shared by its deployments. */
 export function createRedactors({ store, log, clock, ...options }: RedactorsOptions): Redactors {
   const pins = new Map<string, Promise<Pin | undefined>>();
   const sets = new Map<string, KnownSet>();
   const reading = new Map<string, Promise<KnownSet>>();
-  const told = new Set<string>(); // in the log
+  const told = new Set<string>(); // messages already logged
 
   function pinOf(deploymentId: string): Promise<Pin | undefined> {
     const known = pins.get(deploymentId);
@@ -121,13 +121,13 @@ export function createRedactors({ store, log, clock, ...options }: RedactorsOpti
     return { organizationId, values, characters, redactor, usedMs, withheldMs: undefined };
   }
 
-  /** What these take; undefined if there is no room for them. */
+  /** Returns the characters these values need, or undefined if they do not fit. */
   function makeRoom(organizationId: OrganizationId, values: ReadonlySet<string>): number | undefined {
     const own = [...sets].filter(([, set]) => set.organizationId === organizationId);
     const least = lengthOf([...values].filter(({ length }) => length >= REDACTED_FROM_LENGTH));
     const isFull = (more: number): boolean => sizeOf(own.map(([, set]) => set)) + more > SHARE_MAX;
     if (isFull(least)) dropUnused(own);
-    if (isFull(least)) return undefined; // known without a long look
+    if (isFull(least)) return undefined; // decided without counting the encoded forms
     const characters = searchedCharacters(values);
     if (isFull(characters)) dropUnused(own);
     if (isFull(characters)) return undefined;
@@ -196,7 +196,7 @@ function lengthOf(values: readonly string[]): number {
   return values.reduce((total, { length }) => total + length, 0);
 }
 
-/** For what everybody may read: what cannot be hidden is not shown at all. */
+/** Redacts text that is shown to people; shows nothing of what cannot be redacted. */
 export async function redactOrCut(
   redactorOf: RedactorOf,
   deploymentId: string,

@@ -4,7 +4,7 @@ import type { ServiceSecrets } from "./service-secrets.ts";
 
 const SETTING = "secret-mark";
 
-/** The leader writes down which secret it signs with, so that those who are to follow it can tell. */
+/** Stores a mark of the leader's secret, so that standbys can compare theirs. */
 export async function markSecret(
   store: Store,
   { secretMark }: Pick<ServiceSecrets, "secretMark">,
@@ -18,7 +18,7 @@ export async function markSecret(
   );
 }
 
-/** With another secret it could neither speak with instances nor read tokens once it leads. */
+/** Throws on a different secret: after taking over, the standby could neither talk to instances nor read tokens. */
 export async function requireSameSecret(
   db: Db,
   { secretMark }: Pick<ServiceSecrets, "secretMark">,

@@ -1,35 +1,35 @@
 import type { Driver, HostSide } from "@vocalhost/drivers/driver";
 
-/** Where our own room server is. */
+/** Addresses of our own room server. */
 export interface RoomServerAddresses {
-  /** `host:port` for us. */
+  /** `host:port`, for the service. */
   address: string;
-  /** For bots that have a network of their own: signalling, and media over UDP. */
+  /** For bots with their own network: signalling, and media over UDP. */
   botPort?: number;
   udpPort?: number;
 }
 
 export interface RoomServer {
-  /** `ws://…` for us, and for bots that are on this machine as we are. */
+  /** `ws://…`, for the service and for bots in the machine's own network. */
   url: string;
-  /** The same for bots that see this machine at this address. */
+  /** Returns the URL for bots that reach this machine at this address. */
   urlAt(address: string): string;
 }
 
-/** Has whoever started us start our own room server, with this secret and a way in at these addresses. */
+/** Asks the supervisor to start our own room server with this secret, reachable at these addresses. */
 export type OpenRoomServer = (options: {
   apiSecret: string;
   botAddresses: string[];
 }) => Promise<RoomServerAddresses>;
 
-/** This machine, as all instances see it that have a network of their own. */
+/** Returns this machine's addresses as instances with their own network reach them. */
 export function hostsOf({ host, regional }: Driver): HostSide[] {
   if (!regional) return host ? [host] : [];
   const away = regional.away();
   return regional.codes.flatMap((code) => (away.has(code) ? [] : (regional.in(code).host ?? [])));
 }
 
-/** Our own room server, and the way to it for bots in networks of their own. */
+/** Opens our own room server, and the route to it for bots with their own network. */
 export async function openRoomServer(
   open: OpenRoomServer,
   { apiSecret, hosts }: { apiSecret: string; hosts: readonly HostSide[] },

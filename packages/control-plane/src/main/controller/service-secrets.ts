@@ -7,7 +7,7 @@ import { ConfigError } from "@vocalhost/base/config-error";
 import { openMasterKeyFile, parseMasterKeys, type MasterKeys } from "../../secrets/master-keys.ts";
 import { missingKeys } from "../../secrets/rewrap.ts";
 
-/** What the service signs and encrypts with; never in the store. */
+/** The secrets the service signs and encrypts with, which are never in the store. */
 export interface ServiceSecrets {
   masterKeys: MasterKeys;
   /** Signs tokens for sockets and for sessions. */
@@ -17,15 +17,18 @@ export interface ServiceSecrets {
   instanceToken(instanceId: string): string;
   /** Signs the tokens of our own room server. */
   roomsSecret: string;
-  /** Tells secrets apart without showing any. */
+  /** Identifies the secrets without revealing any. */
   secretMark: string;
-  /** Made just now, because there was none. */
+  /** True if no master key existed and one was created. */
   isNewMasterKey: boolean;
 }
 
 const SECRET_MIN_CHARACTERS = 32;
 
-/** From the configuration, else from files of the data folder, made on the first start: none where the store needs one. */
+/**
+ * Reads the secrets from the configuration, else from files of the data folder. The first start creates the files; a
+ * store that already needs a key gets no new one.
+ */
 export async function openServiceSecrets(
   config: Pick<Config, "dataFolder" | "masterKeys" | "secret">,
   neededKeys: readonly string[],

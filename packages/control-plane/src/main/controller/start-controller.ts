@@ -13,15 +13,21 @@ import { requireSameSecret } from "./require-same-secret.ts";
 import type { OpenRoomServer } from "./room-server.ts";
 import { startLeading, type LeadingOptions } from "./start-leading.ts";
 
-/** The process that decides. Disposing it leaves sessions and instances alone; the next one adopts them. */
+/**
+ * The process that makes the decisions. Disposing it leaves sessions and instances alone; the next controller adopts
+ * them.
+ */
 export interface Controller extends AsyncDisposable {
   /** Set on the very first start. */
   readonly firstRun: FirstRun | undefined;
-  /** While nobody owns the service: a link that makes its holder the owner. */
+  /** A link that makes its holder the owner, while the service has none. */
   readonly ownerLink: string | undefined;
-  /** Ends every session, then every instance: the service is shutting down for good. With others beside it, it is not. */
+  /**
+   * Ends every session, then every instance, for the final shutdown of the service. Does nothing if other controllers
+   * run.
+   */
   endSessions(): Promise<void>;
-  /** Resolves when another controller has taken over, or this one could not; it must go. */
+  /** Resolves when another controller has taken over or this one failed to; the process must then exit. */
   readonly replaced: Promise<void>;
   readonly leads: boolean;
 }
@@ -35,11 +41,11 @@ export async function startController(
   log: Log,
   { openRoomServer }: ControllerOptions,
 ): Promise<Controller> {
-  await using stack = new AsyncDisposableStack(); // undoes a half-finished start
+  await using stack = new AsyncDisposableStack(); // undoes an incomplete start
   const { dataFolder, publicUrl } = config;
   const base = await openBaseServices(config, { log, stack });
   const { clock, store, lease, metrics } = base;
-  // Where others can reach it, one that does not lead is of use: it answers reads until it does.
+  // A standby that gateways can reach is useful: it answers reads until it leads.
   const isOneOfSeveral = config.peers?.listen !== undefined && store.dialect === "postgres";
   const leadership = isOneOfSeveral ? await lease.take() : await lease.wait();
   const ending = new AbortController();
@@ -89,7 +95,7 @@ export async function startController(
   };
 }
 
-/** Leads as soon as nobody else does. Gives what ends that. */
+/** Leads as soon as the lease is free. Returns a function that ends that. */
 function standBy(leading: LeadingOptions): () => Promise<void> {
   const { lease, log } = leading.base;
   const ending = new AbortController();
@@ -110,14 +116,14 @@ function standBy(leading: LeadingOptions): () => Promise<void> {
   };
 }
 
-// From the moment it is ours: opening and taking over may take longer than the lease.
+// Renewal begins immediately: opening and taking over may take longer than the lease.
 function keep(leadership: Leadership, { signal, lost }: { signal: AbortSignal; lost(): void }): void {
   void leadership.keep(signal).then((how) => (how === "lost" ? lost() : undefined));
 }
 
 async function listen({ app }: App, { peers, controllerSocket }: Config): Promise<void> {
   if (peers?.listen) return void (await app.listen(peers.listen));
-  await rm(controllerSocket, { force: true }); // only the leader listens here: this one belongs to somebody who is gone
+  await rm(controllerSocket, { force: true }); // only the leader listens here, so this socket belongs to a dead process
   await app.listen({ path: controllerSocket });
   await chmod(controllerSocket, 0o600);
 }

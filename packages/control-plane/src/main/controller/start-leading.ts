@@ -24,14 +24,14 @@ export interface LeadingOptions {
   app: App;
   /** Whether another controller may be waiting to lead. */
   isOneOfSeveral: boolean;
-  /** Ends with it: what the leader does beside requests. */
+  /** Owns the leader's background work. */
   stack: AsyncDisposableStack;
   signal: AbortSignal;
-  /** Another controller leads. */
+  /** Called when another controller has become the leader. */
   lost(): void;
 }
 
-/** Fences off the previous leader, takes over what it left, and decides from now on. */
+/** Fences off the previous leader, adopts its instances and sessions, and makes the decisions from then on. */
 export async function startLeading(
   leadership: Leadership,
   options: LeadingOptions,
@@ -52,7 +52,8 @@ export async function startLeading(
   await relinkSdk({ dataFolder, sdkFolder: findSdk(), log });
   await provisionSecrets({ store, clock, masterKeys, failpoint, log });
 
-  // What an earlier controller left is taken over before anybody asks; what cannot be must not keep us from serving.
+  // The first pass adopts what an earlier controller left, before any request. A failure must not keep the controller
+  // from serving.
   await reconciler.pass().catch((error: unknown) => {
     if (error instanceof LeadershipLostError) throw error;
     log.error({ err: error }, "reconciling failed, will be retried");
@@ -87,7 +88,10 @@ export async function startLeading(
 const SIGN_IN_MS = 30_000;
 const FORGET_MS = 3_600_000;
 
-/** Loads sign-in, and forgets what has expired. Whoever is earlier has it loaded then; calls that wait for a new controller come first. */
+/**
+ * Loads sign-in and removes expired rows. It waits, because calls come first after a start; an earlier sign-in loads
+ * it sooner.
+ */
 async function keepSignIn(
   people: People,
   { clock, log, signal }: { clock: Clock; log: Log; signal: AbortSignal },
@@ -101,7 +105,7 @@ async function keepSignIn(
   }
 }
 
-const MEASURE_MS = 300_000; // every file is looked at
+const MEASURE_MS = 300_000; // it visits every file
 
 async function keepMeasuring({ config, clock, metrics }: BaseServices, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
@@ -113,7 +117,7 @@ async function keepMeasuring({ config, clock, metrics }: BaseServices, signal: A
   }
 }
 
-/** Regions may share one that makes images; a driver for all of them asks each. */
+/** Several regions may share an engine for images; a driver for all of them asks each. */
 async function keepImagesIn(
   { driver, imagesIn }: BaseServices,
   needed: ReadonlySet<string>,

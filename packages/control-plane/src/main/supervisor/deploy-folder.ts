@@ -9,7 +9,7 @@ export interface FolderDeployment {
   folder: string;
   minAgents: number;
   clock: Clock;
-  /** One sentence about what happens. */
+  /** Reports one sentence of progress. */
   progress(text: string): void;
 }
 
@@ -17,8 +17,8 @@ const LOOK_AGAIN_MS = 100;
 const ABOUT_THE_BASE = /^(?!STEP).*\bvocalhost\/base:/;
 
 /**
- * Deploys a bot's folder through the REST interface, as any client would. Resolves when it takes sessions. An agent of the
- * name that is there already was deployed by an earlier start.
+ * Deploys a bot's folder through the REST interface, as any client would. Resolves when it accepts sessions. An
+ * existing agent of that name was deployed by an earlier start.
  */
 export async function deployFolder(options: FolderDeployment): Promise<void> {
   const { agentName, clock } = options;
@@ -50,7 +50,7 @@ async function makeAgent(
     ({ build } = await api.builds.get(build.id));
     const page = await api.builds.logs(build.id, nextToken === undefined ? {} : { nextToken });
     nextToken = page.nextToken ?? nextToken;
-    for (const line of page.logs) if (ABOUT_THE_BASE.test(line)) progress(line); // the only thing that takes long
+    for (const line of page.logs) if (ABOUT_THE_BASE.test(line)) progress(line); // the only step that takes long
   }
   if (build.status !== "success")
     throw new Error(`The build of ${agentName} failed: ${build.errorMessage ?? build.status}`);

@@ -1,17 +1,18 @@
 import type { Log } from "@vocalhost/base/log";
 import type { Service } from "./service.ts";
 
-// npm passes on every signal it gets, so a Ctrl-C comes from the terminal and from npm; late on a busy machine.
+// npm forwards every signal it gets, so a Ctrl-C arrives from the terminal and again from npm, late on a busy
+// machine.
 const ECHO_MS = 2_000;
 
 export interface SignalOptions {
   service: Service;
   log: Log;
-  /** Whether npm started us: then a signal soon after the first one is taken for its echo. */
+  /** Whether npm started the process: a signal soon after the first one is then npm's copy. */
   isUnderNpm: boolean;
 }
 
-/** The first signal ends in order, the second at once. */
+/** The first signal shuts down in order, the second exits immediately. */
 export function endOnSignals({ service, log, isUnderNpm }: SignalOptions): { isEnding(): boolean } {
   let firstMs: number | undefined;
 

@@ -5,17 +5,17 @@ import type { Service } from "./service.ts";
 
 type Started = Pick<Service, "firstRun" | "publicUrl" | "ownerLink">;
 
-/** What the first start made, as long as nobody has been shown it: that start may have been ended too early. */
+/** Returns the result of the first start if it was never shown, because that start was interrupted. */
 export function findUnshown(service: Started, dataFolder: string): FirstRun | undefined {
   const { firstRun, publicUrl, ownerLink } = service;
   if (firstRun) return firstRun;
-  // Without a link somebody owns the service, and has found what was made.
+  // Without a link the service has an owner, who has already received the keys.
   if (ownerLink === undefined || !existsSync(join(dataFolder, NOT_SHOWN_FILE))) return undefined;
   try {
     const made = JSON.parse(readFileSync(join(dataFolder, FIRST_RUN_FILE), "utf8")) as FirstRun;
     return { ...made, apiUrl: `${publicUrl}/v1`, dashboardUrl: publicUrl, ownerLink }; // the address may have changed
   } catch {
-    return undefined; // its owner has removed it
+    return undefined; // the owner has removed the file
   }
 }
 

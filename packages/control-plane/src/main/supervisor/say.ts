@@ -18,11 +18,11 @@ Settings come from the environment, or from a file of them that VOCALHOST_CONFIG
 All of them: docs/hosted/configuration.md
 `;
 
-/** What a second start says. */
+/** Returns the text printed by every later start. */
 export function readyText(options: {
   publicUrl: string;
   dataFolder: string;
-  /** Where the first start has written its keys, if that is still there. */
+  /** The file with the keys of the first start, if it still exists. */
   keysFile: string | undefined;
   ownerLink: string | undefined;
 }): string {
@@ -42,12 +42,12 @@ ${keys}
 `;
 }
 
-/** What the first start says: the only time the keys are shown. */
+/** Returns the text printed by the first start, the only time the keys are shown. */
 export function welcomeText(options: {
   firstRun: FirstRun;
   agentName: string | undefined;
   dataFolder: string;
-  /** Whether bots can be deployed from their folders, which only some drivers make something of. */
+  /** Whether the driver can run bots from their folders. */
   takesFolders: boolean;
 }): string {
   const { firstRun, agentName, dataFolder, takesFolders } = options;
@@ -84,7 +84,7 @@ ${next}
 `;
 }
 
-/** The owner's link that leads on to the conversation. */
+/** Returns the owner's link that leads on to the conversation. */
 function talkLink(ownerLink: string, agentName: string): string {
   const url = new URL(ownerLink);
   url.searchParams.set("talk", agentName);

@@ -9,12 +9,12 @@ import { superviseRooms } from "./supervise-rooms.ts";
 import { ownProgram } from "@vocalhost/base/own-files";
 import { supervise, type Supervised } from "./supervise.ts";
 
-/** What of the service is on this machine: gateway, controller or both, each started again when it dies. */
+/** The service's processes on this machine: gateway, controller or both, each restarted when it exits. */
 export interface Service extends AsyncDisposable {
   readonly publicUrl: string;
   /** Set on the very first start. */
   readonly firstRun: FirstRun | undefined;
-  /** While nobody owns the service. */
+  /** Set while the service has no owner. */
   readonly ownerLink: string | undefined;
   /** Resolves with an exit code when one of its processes cannot be started at all. */
   readonly failed: Promise<number>;
@@ -28,10 +28,10 @@ export interface ServiceOptions {
 
 const END_SESSIONS_MS = 8_500;
 
-/** Resolves when requests are served; rejects with `ServiceFailedError` when that cannot be. */
+/** Resolves when requests are served; rejects with `ServiceFailedError` if that is impossible. */
 export async function startService({ config, environment, log }: ServiceOptions): Promise<Service> {
   const base = { clock: systemClock, log, timing: config.timing };
-  await using stack = new AsyncDisposableStack(); // undoes a half-finished start
+  await using stack = new AsyncDisposableStack(); // undoes an incomplete start
   const running = stack.use(new AsyncDisposableStack()); // last of all: calls may still be in rooms
   let isOver = false;
   const start = (name: "gateway" | "controller", own: Record<string, string | undefined>): Supervised =>
@@ -97,7 +97,7 @@ function localUrl(host: string, listening: object): string {
   return `http://${shownHost(host)}:${(listening as { port: number }).port}`;
 }
 
-/** One of the processes cannot run. The message is empty if it has said why itself. */
+/** A process of the service cannot run. The message is empty if the process has already logged the reason. */
 export class ServiceFailedError extends Error {
   override readonly name = "ServiceFailedError";
 }
@@ -112,8 +112,8 @@ async function orFailed<T>(promise: Promise<T>, ended: Promise<number>): Promise
   ]);
 }
 
-// A controller that died is back much sooner when its code need not be compiled again. Made here, because Node would
-// make the folder readable to everybody; without one, or if it cannot be made, all goes on as well.
+// A compile cache restarts a crashed controller much faster. The folder is made here, because Node would make it
+// readable to all users. The service also works without it.
 async function compileCacheIn(dataFolder: string): Promise<Record<string, string>> {
   const folder = join(dataFolder, "compile-cache");
   return mkdir(folder, { recursive: true, mode: 0o700 }).then(

@@ -5,22 +5,22 @@ import { fileURLToPath } from "node:url";
 import type { RoomServerAddresses } from "../controller/room-server.ts";
 import { supervise, type Supervised, type SupervisedOptions } from "./supervise.ts";
 
-/** Our room server in a process of its own, started when the first session wants a room. */
+/** Our room server in its own process, started when the first session needs a room. */
 export interface SupervisedRooms extends Supervised {
-  /** The same in all its lives. */
+  /** The same after every restart. */
   readonly addresses: RoomServerAddresses;
 }
 
 export async function superviseRooms(
   options: Omit<SupervisedOptions, "name" | "file"> & {
     apiSecret: string;
-    /** Of this machine, as bots see it that are in networks of their own. */
+    /** Addresses of this machine for bots with their own network. */
     botAddresses: string[];
   },
 ): Promise<SupervisedRooms> {
   const { apiSecret, botAddresses, environment, ...rest } = options;
   const set = (name: string): string | undefined => environment[`VOCALHOST_ROOMS_${name}`] || undefined;
-  // Free unless it was said: several services may share a machine.
+  // A free port unless configured: several services may share a machine.
   const address = set("LISTEN") ?? `127.0.0.1:${await freePort()}`;
   const forBots = botAddresses.length > 0;
   const addresses = {

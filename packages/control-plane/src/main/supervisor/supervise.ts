@@ -5,13 +5,13 @@ import type { Log } from "@vocalhost/base/log";
 import { CONFIG_EXIT_CODE } from "@vocalhost/base/run-until-told";
 import type { Timing } from "@vocalhost/base/timing";
 
-/** A process that is started again when it dies. */
+/** A process that is restarted when it exits. */
 export interface Supervised extends AsyncDisposable {
-  /** Resolves with the first message of this type that any of its lives sends. */
+  /** Resolves with the first message of this type, from the process or a restarted one. */
   told(type: string): Promise<object>;
   /** Resolves when it has ended for good: it cannot be started, or was disposed. */
   readonly ended: Promise<number>;
-  /** Said to this life and, as soon as it is ready, to every later one. */
+  /** Sent to the current process and, as soon as it is ready, to every later one. */
   send(message: object): void;
   readonly pid: number | undefined;
 }
@@ -25,7 +25,8 @@ export interface SupervisedOptions {
   log: Log;
 }
 
-// V8 begins with 1 MiB for what is new, and copies what a start makes over and over as that grows: a fifth of its time.
+// V8 begins with 1 MiB for new objects and copies those of a start repeatedly as that grows, which takes a fifth of
+// the start.
 const YOUNG_SPACE = "--min-semi-space-size=16";
 
 export function supervise(options: SupervisedOptions): Supervised {
@@ -41,7 +42,7 @@ export function supervise(options: SupervisedOptions): Supervised {
 
   function start(): void {
     const startedMs = clock.monotonicMs();
-    // Its own process group: a Ctrl-C in the terminal is ours to handle.
+    // Its own process group: the supervisor handles a Ctrl-C in the terminal.
     child = fork(options.file, [], {
       execArgv: [...process.execArgv, YOUNG_SPACE],
       env: { ...options.environment, VOCALHOST_RESTARTS: String(restarts) },
@@ -53,7 +54,8 @@ export function supervise(options: SupervisedOptions): Supervised {
     child.on("error", (error) => log.error({ err: error, name }, "could not be started"));
     child.on("exit", (code, signal) => {
       const isRefusal = code === CONFIG_EXIT_CODE;
-      // It could run before: the settings are right, and calls go on while somebody mends what is wrong.
+      // A process that was ready once is restarted: its settings were right, and calls go on until the cause is
+      // fixed.
       if (isEnding || (isRefusal && !told.has("ready"))) return ended.resolve(code ?? 1);
       const isHealthy = clock.monotonicMs() - startedMs > timing.restartResetMs;
       restarts += 1;
