@@ -172,7 +172,7 @@ class CodeProcess implements Generation {
     const [code, signal] = (await once(this.#child, "exit").catch((error: unknown) => [
       null,
       String(error),
-    ])) as unknown[];
+    ])) as [number | null, string | null];
     this.#isReady = false;
     await Promise.race([
       Promise.all([finished(stdout), finished(stderr)]),

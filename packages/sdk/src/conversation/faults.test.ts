@@ -103,6 +103,7 @@ async function silenceIn(t: TestContext, stage: Stage, fault: Fault): Promise<vo
   await using talk = await talkWith(vendors, stage);
   await talk.happened(/^bot: Good day/);
   await pause(LIMIT_MS / 4); // the apology is prepared meanwhile
+  const before = talk.events.length; // a busy machine may be slow to greet
   vendors[stage].fail(fault);
   await talk.say(PHRASE);
   const spokenAtMs = performance.now();
@@ -120,7 +121,7 @@ async function silenceIn(t: TestContext, stage: Stage, fault: Fault): Promise<vo
     (atMs, at) => (heard[at] ?? (failure ? performance.now() : atMs)) - atMs,
   );
   const silenceMs = Math.max(...gapsMs);
-  const errors = talk.events.filter((event) => event.startsWith("error: "));
+  const errors = talk.events.slice(before).filter((event) => event.startsWith("error: "));
   t.diagnostic(
     `${stage} ${fault}: ${(silenceMs / 1_000).toFixed(1)} s, ${failure ? "never answered" : "answered"}; ${errors[0]}`,
   );
@@ -136,7 +137,7 @@ async function silenceIn(t: TestContext, stage: Stage, fault: Fault): Promise<vo
   assert.ok(silenceMs < patientMs(SILENCE_MAX_MS) / size(1, 3), `${silenceMs} ms of silence`);
 }
 
-describe("a failing service leaves no caller in silence", { concurrency: 10 }, () => {
+describe("a failing service leaves no caller in silence", { concurrency: 6 }, () => {
   for (const [stage, fault] of FAULTS)
     for (let round = 1; round <= size(1, 5); round += 1)
       test(`${stage} ${fault} ${round}`, (t) => silenceIn(t, stage, fault));

@@ -81,7 +81,7 @@ test("an instance without a bootstrap payload ends, and says why", async () => {
   using place = makePlace("export async function bot() {}");
   const child = place.spawn(undefined);
   assert.deepEqual(await within(once(child, "exit"), 20_000, "exit"), [1, null]);
-  assert.match(place.read("output"), /has left before the bootstrap payload/);
+  assert.match(place.read("output"), /ended before the bootstrap payload/);
 });
 
 function makePlace(bot: string) {
