@@ -21,7 +21,7 @@ interface Passage {
 const REPOSITORY = fileURLToPath(new URL("../", import.meta.url));
 /** Pages, and the packages whose comments and messages follow the rules. */
 const CHECKED = [
-  "{README,CHANGELOG,bench/README}.md",
+  "{README,CHANGELOG,ARCHITECTURE,bench/README}.md",
   "docs/{!(voice-isolation*),carriers/*,decisions/*}.md",
   "docs/hosted/!(configuration|kubernetes|many-machines|operating).md",
   "scripts/{checks.ts,docs-site/*.ts}",
