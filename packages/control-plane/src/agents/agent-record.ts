@@ -10,11 +10,11 @@ import { toDeployment } from "./deployments/manifest.ts";
 import type { AgentRow, DeploymentRow, InstanceState } from "@vocalhost/store/schema";
 import { toTime } from "@vocalhost/base/to-time";
 
-/** Everything a record is made of, read at one moment. */
+/** The data of an agent's record, read together. */
 export interface AgentFacts {
   agent: AgentRow;
   organizationName: string;
-  /** The desired one, and every one that is Active or Draining. */
+  /** The desired deployment, and all that are Active or Draining. */
   deployments: DeploymentRow[];
   instances: InstanceCount[];
   activeSessionCount: number;
@@ -77,7 +77,7 @@ function toRevision(facts: AgentFacts, deployment: DeploymentRow): RevisionInfo 
   };
 }
 
-/** The published phases are fewer than ours. */
+/** Several internal phases map to one published phase. */
 const PHASES: Record<DeploymentRow["phase"], RevisionInfo["phase"]> = {
   Creating: "Creating",
   Validating: "Validating",

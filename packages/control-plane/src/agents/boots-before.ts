@@ -2,7 +2,7 @@ import { dealBoots } from "../pools/deal-boots.ts";
 import type { AgentRow } from "@vocalhost/store/schema";
 import type { Db } from "@vocalhost/store/store";
 
-const LOOKED_AT_MAX = 1_000; // an exact number says no more beyond that
+const LOOKED_AT_MAX = 1_000; // beyond that an exact number adds nothing
 
 /** Returns how many instances boot before each one that waits for its turn in the region. */
 export async function bootsBefore(

@@ -17,7 +17,7 @@ import {
   requireOneSource,
 } from "./settings.ts";
 
-/** Makes an agent and its first deployment; says which and where. */
+/** Creates an agent and its first deployment; returns the agent's id and region. */
 export async function createAgent(
   context: DeployContext,
   organizationId: OrganizationId,
@@ -104,7 +104,7 @@ async function chooseRegion(
   return chosen;
 }
 
-/** Only who names a region means one more of that name. */
+/** Only a request that names a region may create a second agent of a name. */
 async function requireFreeName(
   tx: Tx,
   organizationId: OrganizationId,

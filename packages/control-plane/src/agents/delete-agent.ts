@@ -3,7 +3,7 @@ import type { OrganizationId } from "../identity/principal.ts";
 import type { DeployContext } from "./deploy-context.ts";
 import { lockAgent } from "./find-agent.ts";
 
-/** Starts are refused from now on; sessions that run go on. Gives the agent's id. */
+/** Refuses starts from now on; running sessions go on. Returns the agent's id. */
 export async function deleteAgent(
   { store, clock }: Pick<DeployContext, "store" | "clock">,
   organizationId: OrganizationId,
@@ -11,7 +11,7 @@ export async function deleteAgent(
 ): Promise<string> {
   return store.transaction(async (tx) => {
     const agent = await lockAgent({ store, tx }, organizationId, { name, region });
-    if (agent.state !== "live") return agent.id; // asked again
+    if (agent.state !== "live") return agent.id; // a repeated request
     const nowMs = clock.nowMs();
     await tx
       .updateTable("agents")

@@ -3,7 +3,7 @@ import type { Failpoint } from "@vocalhost/base/failpoints";
 import type { QuotasOf } from "../identity/quotas/quotas.ts";
 import type { Store } from "@vocalhost/store/store";
 
-/** What making and changing agents needs. */
+/** The dependencies for creating and changing agents. */
 export interface DeployContext {
   store: Store;
   clock: Pick<Clock, "nowMs">;
@@ -11,7 +11,7 @@ export interface DeployContext {
   failpoint: Failpoint;
   /** Codes; the first is the default. */
   regions: readonly string[];
-  /** Internal registries that images may come from all the same: `host` or `host:port`. */
+  /** Internal registries that are allowed as sources of images: `host` or `host:port`. */
   registries: readonly string[];
   quotasOf: QuotasOf;
 }

@@ -5,14 +5,14 @@ import type { Db, Store, Tx } from "@vocalhost/store/store";
 
 export interface AgentAddress {
   name: string;
-  /** Left out: see there. */
+  /** If undefined, each function below documents its choice. */
   region?: string | undefined;
   message?: string;
 }
 
 /**
- * An agent that is not deleted yet; without a region its own one, where the name was deployed first. A foreign one is
- * like none.
+ * Finds an agent that is not deleted. Without a region it returns the one where the name was deployed first. Agents
+ * of other organisations are not found.
  */
 export async function findAgent(
   db: Db,
@@ -23,7 +23,7 @@ export async function findAgent(
   return own;
 }
 
-/** All of that name that are not deleted yet, its own region first; with a region that one alone. */
+/** Finds all agents of a name that are not deleted, the first deployed one first; with a region only that one. */
 export async function findAgents(
   db: Db,
   organizationId: OrganizationId,
@@ -33,7 +33,7 @@ export async function findAgents(
   return requireOne(ownFirst(rows), message);
 }
 
-/** Those that take sessions. */
+/** Finds the agents that accept sessions. */
 export async function findLiveAgents(
   db: Db,
   organizationId: OrganizationId,
@@ -42,7 +42,7 @@ export async function findLiveAgents(
   return requireLive(await query(db, organizationId, { name }).where("state", "=", "live").execute());
 }
 
-/** Of those that take sessions and have one name, its own region first. */
+/** Picks the agent that accepts sessions, preferring the region where the name was deployed first. */
 export function requireLive<Row extends Pick<AgentRow, "id" | "state" | "createdAt">>(
   rows: Row[],
 ): [Row, ...Row[]] {
@@ -50,8 +50,8 @@ export function requireLive<Row extends Pick<AgentRow, "id" | "state" | "created
 }
 
 /**
- * One that is not deleted yet, held against others until the transaction is over. Who changes something says which: of
- * several none is meant by chance.
+ * Finds and locks an agent that is not deleted, until the transaction ends. A change must name the region if there
+ * are several.
  */
 export async function lockAgent(
   { store, tx }: { store: Store; tx: Tx },
@@ -73,7 +73,7 @@ export async function lockAgent(
   );
 }
 
-/** Where the name was deployed first; one that is being deleted comes last. */
+/** Sorts the region where the name was deployed first to the front, and agents being deleted to the end. */
 export function ownFirst<Row extends Pick<AgentRow, "id" | "state" | "createdAt">>(rows: Row[]): Row[] {
   const isGoing = ({ state }: Row): number => (state === "live" ? 0 : 1);
   return rows.toSorted(

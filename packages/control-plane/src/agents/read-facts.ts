@@ -5,7 +5,7 @@ import type { Db } from "@vocalhost/store/store";
 import type { AgentFacts } from "./agent-record.ts";
 import { ownFirst } from "./find-agent.ts";
 
-/** An organisation's agents of one name, or all. */
+/** Selects an organisation's agents of one name, or all. */
 interface Asked {
   organizationId: OrganizationId;
   name?: string;
@@ -14,11 +14,11 @@ interface Asked {
 export interface FactsOfAgents {
   agents: AgentRow[];
   factsOf(agent: AgentRow): AgentFacts;
-  /** Where there are agents of this name, their own region first. */
+  /** Returns the regions with an agent of this name, the first deployed one first. */
   regionsOf(name: string): string[];
 }
 
-/** What agents' records are made of, in one question. Agents that are deleted have none. */
+/** Reads the data of all agents' records with a few queries. Deleted agents are left out. */
 export async function readFacts(db: Db, asked: Asked): Promise<FactsOfAgents> {
   const agents = await agentsOf(db, asked).execute();
   const organization = await db
@@ -49,7 +49,7 @@ function agentsOf(db: Db, asked: Asked) {
   return ofAgents(db, asked).selectAll().orderBy("createdAt").orderBy("id");
 }
 
-/** The desired one, and every one that is Active or Draining. */
+/** Selects the desired deployment, and all that are Active or Draining. */
 function deploymentsOf(db: Db, asked: Asked) {
   return ofAgents(db, asked)
     .innerJoin("deployments", "deployments.agentId", "agents.id")
@@ -71,7 +71,7 @@ function instancesOf(db: Db, asked: Asked) {
     .groupBy(["instances.deploymentId", "instances.state"]);
 }
 
-/** Counted agent by agent: grouped, SQLite would go through every session the organisation ever had. */
+/** Counts per agent: grouped, SQLite would read every session the organisation ever had. */
 function sessionsOf(db: Db, asked: Asked) {
   return ofAgents(db, asked)
     .select("agents.id as agentId")

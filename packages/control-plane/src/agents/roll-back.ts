@@ -9,7 +9,7 @@ import type { DeployContext } from "./deploy-context.ts";
 import { lockAgent } from "./find-agent.ts";
 import { setDesired } from "./update-agent.ts";
 
-/** A new deployment of what an earlier one ran, with the secrets it had. */
+/** Creates a deployment with an earlier one's source and secrets. */
 export async function rollBack(
   context: DeployContext,
   organizationId: OrganizationId,
@@ -58,7 +58,7 @@ export async function rollBack(
   return done;
 }
 
-/** The values it had, unless they are gone; then those of today. */
+/** Pins the earlier version of the secrets, or the current one if it is gone. */
 async function withVersion(
   tx: Tx,
   organizationId: OrganizationId,

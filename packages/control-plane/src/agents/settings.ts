@@ -9,7 +9,7 @@ import {
 import type { DeploymentSpec } from "./deployments/deployment-spec.ts";
 import { badField, badRequest } from "@vocalhost/base/refusals";
 
-/** What a caller can decide about a deployment; changing any of it makes a new one. */
+/** The settings a caller can choose; a change of any of them creates a deployment. */
 export type Settings = Omit<DeploymentSpec, "secretVersion">;
 
 export const defaultSettings: Omit<Settings, "image" | "buildId" | "pinned"> = {
@@ -21,7 +21,7 @@ export type Scaling = SettingValues<"agent">;
 
 export const defaultScaling: Scaling = defaultValues("agent");
 
-/** What is left out, or null, stays. */
+/** Keeps values that are left out or null. */
 export function mergeSettings<S extends Omit<Settings, "image" | "buildId" | "pinned">>(
   base: S,
   input: UpdateAgent,
@@ -48,7 +48,7 @@ export function isSameSettings(one: Settings, other: Settings): boolean {
   return names.every((name) => one[name] === other[name]);
 }
 
-// `{}` comes from callers that leave nulls out of what they send; it must not switch the filter off.
+// `{}` comes from clients that omit nulls; it must not switch the filter off.
 function mergedValue({ rest, cleared }: AgentSetting, input: UpdateAgent, current: unknown): unknown {
   const given = readAt(input, rest);
   if (given === undefined || (given === null && cleared !== "by-null")) return current;

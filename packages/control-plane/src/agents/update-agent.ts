@@ -16,7 +16,7 @@ import { isSameSettings, mergeScaling, mergeSettings, requireOneSource, type Set
 export interface AgentUpdated {
   agentId: string;
   region: string;
-  /** Undefined when none was needed. */
+  /** Undefined if no deployment was needed. */
   deploymentId: string | undefined;
   warning: string | undefined;
 }
@@ -24,7 +24,10 @@ export interface AgentUpdated {
 const NOTHING_CHANGED =
   "The configuration is the same as the one deployed, so no new deployment was made. Send forceRedeploy to make one.";
 
-/** Changes what is given; makes a new deployment only if something but the scaling is different, or on demand. */
+/**
+ * Applies the given changes. Creates a deployment only if more than the scaling differs, or if the caller asks for
+ * one.
+ */
 export async function updateAgent(
   context: DeployContext,
   organizationId: OrganizationId,
@@ -59,7 +62,7 @@ async function change(
   const isScaled = scaling.minAgents !== agent.minAgents || scaling.maxAgents !== agent.maxAgents;
   const current = await readSpec(tx, organizationId, agent.desiredDeploymentId);
   const source = await readSource(tx, organizationId, { input, region, registries: context.registries });
-  // The same reference may mean another image by now.
+  // The same reference may resolve to another image now.
   const settings: Settings = { ...mergeSettings(current, input), ...source, pinned: null };
   const isRedeployed = input.forceRedeploy === true || !isSameSettings(current, settings);
   if (!isRedeployed && !isScaled)
@@ -85,7 +88,7 @@ async function change(
   return { agentId: agent.id, region, deploymentId, warning: undefined };
 }
 
-/** What the agent should be from now on. */
+/** Sets the desired state of the agent. */
 export async function setDesired(
   tx: Tx,
   organizationId: OrganizationId,

@@ -2,7 +2,7 @@ import type { FastifyRequest } from "fastify";
 import type { Admit, Principal, Right } from "../identity/principal.ts";
 import { requireSameOrigin } from "../identity/same-origin.ts";
 
-/** Every operation's way to the one admission function. */
+/** Admits a request of any operation through the one admission function. */
 export async function admitRequest(
   request: FastifyRequest,
   { admit, right }: { admit: Admit; right: Right },
@@ -14,7 +14,7 @@ export async function admitRequest(
   return principal;
 }
 
-/** What a cookie authorises must come from a page of ours. */
+/** Refuses a request with a cookie that did not come from our own page. */
 export function requireOwnPage(request: FastifyRequest): void {
   const { authorization, cookie, origin } = request.headers;
   const secFetchSite = single(request.headers["sec-fetch-site"]);
@@ -23,7 +23,7 @@ export function requireOwnPage(request: FastifyRequest): void {
   ]);
 }
 
-/** The service as the client knows it; the gateway passes that on. */
+/** Returns the service's origin as the client used it, which the gateway reports. */
 export function originOf(request: FastifyRequest): string {
   const protocol = single(request.headers["x-forwarded-proto"]) === "https" ? "https" : "http";
   const host = single(request.headers["x-forwarded-host"]) ?? request.headers.host ?? "localhost";

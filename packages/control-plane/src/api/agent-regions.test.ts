@@ -1,4 +1,4 @@
-// One name in two regions, as callers of the interface see it.
+// Tests one name in two regions through the REST interface.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newSessionRow } from "../sessions/session-row.ts";

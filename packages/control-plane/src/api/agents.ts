@@ -71,7 +71,7 @@ function withWarnings(record: AgentRecord, warnings: (string | undefined)[]): Ag
   return said.length === 0 ? record : { ...record, warning: said.join(" ") };
 }
 
-/** Command lines show the sentence only, so a setting that does not exist is named in it. */
+/** Names the unknown setting in the sentence, because command lines show nothing else. */
 function namingUnknown(problems: FieldProblem[]): string {
   const unknown = problems.filter(({ type }) => type === "unrecognized_keys").map(({ msg }) => msg);
   return ["Invalid parameters", ...unknown].join(". ");

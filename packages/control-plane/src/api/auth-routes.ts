@@ -6,7 +6,7 @@ import type { ApiPorts } from "./ports.ts";
 
 const BODY_MAX_BYTES = 64 * 1024;
 
-/** Signing in: passed to the one who keeps people's accounts, bytes as they are. */
+/** Passes sign-in requests to the library for accounts, with their bytes unchanged. */
 export function mountAuthRoutes(
   app: FastifyInstance,
   { people: { handler }, signInMethods = ["password"] }: Pick<ApiPorts, "people" | "signInMethods">,
@@ -28,7 +28,7 @@ export function mountAuthRoutes(
       scopes: "openid profile email offline_access",
       methods: [...signInMethods],
     }));
-    // Another command line shows nothing of a refusal, but names the issuer that it did not expect.
+    // Another command line hides our refusal but shows an unexpected issuer.
     scope.get("/.well-known/openid-configuration", { schema }, async (request) => {
       if (!request.headers["user-agent"]?.startsWith("PipecatCloudCLI/"))
         throw new AppError("NOT_FOUND", { message: "This service is no OpenID provider" });
@@ -41,7 +41,7 @@ export function mountAuthRoutes(
       const token = refreshToken(request.body);
       const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
       await handler(toWebRequest(request, { path: "/auth/sign-out", body: "{}", headers }));
-      return reply.send({ status: "OK" }); // whoever asks to be signed out is, whatever was left of it
+      return reply.send({ status: "OK" }); // signing out succeeds without a session
     });
     scope.post("/owner", { schema }, async (request, reply) =>
       passOn(reply, await handler(toWebRequest(request, { path: "/auth/redeem-link" }))),

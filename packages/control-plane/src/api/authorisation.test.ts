@@ -11,9 +11,9 @@ import { startApiHarness, type ApiHarness } from "./testing/api-harness.ts";
 import { fillPath, readOperations, type ListedOperation } from "./testing/read-operations.ts";
 import { insertBuild } from "./testing/rows.ts";
 
-type OperationRight = Exclude<Right, "session">; // the session proxy is the gateway's
+type OperationRight = Exclude<Right, "session">; // the session proxy belongs to the gateway
 
-/** Who may do what. An operation that is missing here fails the test. */
+/** The right each operation needs. An operation missing here fails the test. */
 const RIGHTS: Record<string, OperationRight> = {
   listRegions: "view",
   getRegion: "view",
@@ -74,7 +74,7 @@ const RIGHTS: Record<string, OperationRight> = {
 
 type Expected = 401 | 403 | "admitted" | "sees nothing";
 
-/** What each credential meets, by the right it would need. */
+/** The expected answer for each credential, by right. */
 const CREDENTIALS: Record<string, Record<OperationRight, Expected>> = {
   none: { view: 401, manage: 401, found: 401, public: 401 },
   malformed: { view: 401, manage: 401, found: 401, public: 401 },
@@ -259,7 +259,7 @@ async function call(
   return { status: response.status, body: "" };
 }
 
-/** Nothing that was issued may be read again anywhere. */
+/** Checks that no issued secret can be read again. */
 async function leavesNoTrace(
   { store }: ApiHarness,
   { answers, logged, secrets }: { answers: string[]; logged: unknown[]; secrets: string[] },
@@ -278,7 +278,7 @@ async function leavesNoTrace(
   for (const secret of secrets) assert.ok(!text.includes(secret), `${secret.slice(0, 6)}… was found`);
 }
 
-/** What destroys comes last. */
+/** Sorts destructive operations last. */
 function sorted(operations: ListedOperation[]): ListedOperation[] {
   const weight = ({ method }: ListedOperation) => (method === "DELETE" ? 1 : 0);
   return [...operations].sort((one, other) => weight(one) - weight(other));

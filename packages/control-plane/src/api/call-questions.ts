@@ -16,8 +16,8 @@ interface TransferRequest {
 const QUESTION_MAX_BYTES = 64 * 1024;
 
 /**
- * Carriers ask what a call that was placed or transferred is to do. The answer is all in the question, and nothing is
- * looked up or used up for it: whoever asks without a call of ours learns what he said himself.
+ * Answers carriers that ask for the instructions of a placed or transferred call. The question contains the whole
+ * answer, and no row is read or used up: a forged question reveals only its own contents.
  */
 export function mountCallQuestions(app: FastifyInstance): void {
   void app.register(async (scope) => {

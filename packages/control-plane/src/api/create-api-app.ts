@@ -15,12 +15,12 @@ export interface ApiAppOptions {
   createServer?: (handler: RequestListener, options: { headersMaxBytes: number }) => SecureServer;
 }
 
-/** The controller's web application before any route: how it reads bodies, what its refusals look like. */
+/** Creates the controller's web application without routes: it parses bodies and formats refusals. */
 export function createApiApp(log: Log, { createServer }: ApiAppOptions = {}): FastifyInstance {
   const serverFactory =
     createServer &&
     ((handler: RequestListener) =>
-      createServer(handler, { headersMaxBytes: HEADERS_MAX_BYTES }) as unknown as Server); // all of it that is used
+      createServer(handler, { headersMaxBytes: HEADERS_MAX_BYTES }) as unknown as Server); // all that Fastify uses
   const app = Fastify({
     ...(serverFactory ? { serverFactory } : {}),
     bodyLimit: limits.jsonBodyBytes,
@@ -35,7 +35,7 @@ export function createApiApp(log: Log, { createServer }: ApiAppOptions = {}): Fa
   installErrorReplies(app, log);
   installJsonBodies(app);
   app.addHook("onSend", async (request, reply) => {
-    // Closing with unread bytes would cut off the refusal before the gateway has read it.
+    // Closing with unread bytes would destroy the refusal before the gateway has read it.
     if (!request.raw.complete && reply.statusCode >= 400) {
       reply.removeHeader("connection");
       request.raw.resume();
@@ -45,7 +45,7 @@ export function createApiApp(log: Log, { createServer }: ApiAppOptions = {}): Fa
   return app;
 }
 
-/** What a route does not say otherwise: answers are data for the one who asked. */
+/** Defaults for routes: answers are data for the client that asked. */
 const SECURITY_HEADERS: [string, string][] = [
   ["x-content-type-options", "nosniff"],
   ["x-frame-options", "DENY"],

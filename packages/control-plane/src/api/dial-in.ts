@@ -8,11 +8,13 @@ interface WebhookRequest {
 
 const WEBHOOK_MAX_BYTES = 64 * 1024;
 
-/** Webhooks of phone calls into rooms: Daily's, and a LiveKit server's. Their signature is what admits them. */
+/**
+ * Adds the webhooks for phone calls into rooms of Daily and LiveKit servers, which are admitted by their signature.
+ */
 export function mountDialIn(app: FastifyInstance, { takeCall }: Pick<ApiPorts, "takeCall">): void {
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    // Signatures cover the body to the letter.
+    // Signatures cover the exact bytes of the body.
     scope.addContentTypeParser(
       "*",
       { parseAs: "string", bodyLimit: WEBHOOK_MAX_BYTES },

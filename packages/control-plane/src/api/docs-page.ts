@@ -33,7 +33,7 @@ export interface JsonSchema {
   additionalProperties?: boolean | JsonSchema;
 }
 
-/** A page to read, without scripts. */
+/** Returns a readable page without scripts. */
 export function toDocsPage({ info, paths }: OpenApiDocument): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),

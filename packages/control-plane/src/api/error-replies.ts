@@ -17,9 +17,9 @@ import type { Log } from "@vocalhost/base/log";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Says what is wrong with a request's fields. @default Invalid parameters */
+    /** Describes the problems of a request's fields. @default Invalid parameters */
     invalidText?: (problems: FieldProblem[]) => string;
-    /** Repeats the validator's own words in `err`. */
+    /** Repeats the validator's messages in `err`. */
     repeatsIssues?: boolean;
     /** @default Unauthorized */
     unauthorizedText?: string;
@@ -29,9 +29,9 @@ declare module "fastify" {
 }
 
 /**
- * Every refusal and failure leaves as `{ error, code }`, with the wrong fields in `detail`; what is not meant for callers
- * stays in the log. Under `/v1/public`, where the gateway repeats what it was told inside, there is always a `detail`:
- * released clients show nothing else.
+ * Sends every refusal and failure as `{ error, code }`, with invalid fields in `detail`; internal causes are only
+ * logged. Under `/v1/public`, where the gateway repeats the controller's answer, `detail` is always set: released
+ * clients show nothing else.
  */
 export function installErrorReplies(app: FastifyInstance, log: Log): void {
   app.setNotFoundHandler(async (request, reply) => {
@@ -48,19 +48,19 @@ export function installErrorReplies(app: FastifyInstance, log: Log): void {
   });
 }
 
-/** For paths the router cannot read; they reach no hook and no handler. */
+/** Refuses paths the router cannot parse; they reach no hook and no handler. */
 export function refusePath(_error: unknown, _request: unknown, reply: FastifyReply): void {
   const known = new AppError("NOT_FOUND");
   void reply.code(known.status).send(known.toBody());
 }
 
-/** For bytes that are no request; there is nothing but the socket to answer on. */
+/** Refuses bytes that are no request, writing to the socket directly. */
 export function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) return;
   socket.end(refusalOfBytes(error.code, "GENERIC_BAD_REQUEST"));
 }
 
-/** `Invalid parameters`, with the fields named in `detail`. */
+/** Returns an `Invalid parameters` error with the fields named in `detail`. */
 export function invalid(problems: FieldProblem[], message?: string): AppError {
   return new AppError("GENERIC_BAD_REQUEST", { problems, ...(message === undefined ? {} : { message }) });
 }

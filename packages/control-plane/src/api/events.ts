@@ -8,7 +8,7 @@ import { readFingerprints, type Fingerprints } from "./read-fingerprints.ts";
 import { createPlaces } from "./stream-places.ts";
 
 const STREAMS_MAX = 500;
-const LOOK_MS = 1_000; // what happens within it is one event
+const LOOK_MS = 1_000; // changes within it are one event
 const SIGN_OF_LIFE_MS = 15_000;
 
 export function handleEvents(ports: ApiPorts): Handled[] {
@@ -31,7 +31,7 @@ interface Followed {
   organizationId: OrganizationId;
   first: Fingerprints;
   look: Look;
-  /** Rejects when the credential no longer opens anything. */
+  /** Rejects when the credential is no longer valid. */
   stillAllowed(): Promise<unknown>;
   signal: AbortSignal;
 }
@@ -51,7 +51,7 @@ async function* follow({ clock, log }: ApiPorts, followed: Followed): AsyncGener
       const changed = ChangeKind.options.filter((kind) => before[kind] !== after[kind]);
       before = after;
       if (changed.length === 0 && nowMs - spokenAtMs < SIGN_OF_LIFE_MS) continue;
-      await followed.stillAllowed(); // whoever was signed out or removed hears no more
+      await followed.stillAllowed(); // ends the stream of a person who was signed out or removed
       spokenAtMs = nowMs;
       yield toEvent((number += 1), { changed });
     }
@@ -64,7 +64,7 @@ function toEvent(id: number, event: ChangeEvent): string {
   return `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
-/** However many pages of an organisation are open, the store is asked once. */
+/** All open pages of an organisation share one query. */
 function createSharedLook({ store, clock }: ApiPorts): Look {
   const looks = new Map<OrganizationId, { atMs: number; seen: Promise<Fingerprints> }>();
   return (organizationId) => {

@@ -2,7 +2,7 @@ import { AppError } from "@vocalhost/protocol";
 import type { FastifyInstance } from "fastify";
 import type { ApiPorts } from "./ports.ts";
 
-/** `/healthz`: the process runs. `/readyz`: it can do its work. */
+/** `/healthz` answers while the process runs, `/readyz` while it can work. */
 export function mountHealth(app: FastifyInstance, { store, version, isReady }: ApiPorts): void {
   app.get("/healthz", { schema: { hide: true } }, async () => ({ status: "ok", version }));
   app.get("/readyz", { schema: { hide: true } }, async () => {

@@ -74,7 +74,7 @@ test("every operation answers odd queries and paths with what it documents", asy
             const path = fillPath(operation.path, { ...values, [parameter.name]: well(text) });
             await send(api, operation, { what, path });
           } else if (parameter.in === "header") {
-            if (!/^[\x20-\x7e]*$/.test(text)) continue; // no header can hold it
+            if (!/^[\x20-\x7e]*$/.test(text)) continue; // a header cannot hold it
             const path = fillPath(operation.path, values);
             await send(api, operation, { what, path, headers: { [parameter.name]: text } });
           } else {
@@ -123,7 +123,7 @@ async function send(api: ApiHarness, operation: ListedOperation, odd: Odd): Prom
   return response.status;
 }
 
-/** Bodies that are taken, where the schema alone does not tell. */
+/** Returns accepted bodies for operations whose schema alone does not describe them. */
 function goodBodies(deploymentId: string): Record<string, object> {
   return {
     createAgent: { serviceName: NAME, image: "a/b:c", autoScaling: {}, vendorViva: {} },
@@ -139,7 +139,7 @@ function goodBodies(deploymentId: string): Record<string, object> {
 
 const NAME = "a-new-one";
 
-/** A new name for every agent. */
+/** Gives every agent a new name. */
 function renamed(body: unknown): unknown {
   const isNew =
     typeof body === "object" && body !== null && "serviceName" in body && body.serviceName === NAME;
@@ -158,12 +158,12 @@ function goodPath(): Record<string, string> {
   };
 }
 
-/** The same schemas and the same code behind another address. */
+/** Returns whether a route is another address of the same schemas and code. */
 function isAlias({ operationId }: ListedOperation): boolean {
   return operationId.endsWith("InOrganization");
 }
 
-/** What a URL can hold. */
+/** Replaces lone surrogates, which a URL cannot hold. */
 function well(text: string): string {
   return text.toWellFormed();
 }

@@ -1,7 +1,7 @@
 import { AppError, parseJsonBody } from "@vocalhost/protocol";
 import type { FastifyInstance } from "fastify";
 
-/** JSON only, bounded in size and depth, never decompressed. */
+/** Parses only JSON, limited in size and depth, without decompression. */
 export function installJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, text, done) => {
@@ -17,7 +17,7 @@ export function installJsonBodies(app: FastifyInstance): void {
   });
 }
 
-/** Text that no database can hold, anywhere in a value. */
+/** Returns whether a value contains a NUL, which databases refuse in text. */
 export function holdsNul(value: unknown): boolean {
   if (typeof value === "string") return value.includes("\0");
   if (typeof value !== "object" || value === null) return false;

@@ -9,7 +9,7 @@ import type { ApiPorts } from "./ports.ts";
 import { createPlaces } from "./stream-places.ts";
 import { whileTaken } from "./while-taken.ts";
 
-const TAILS_MAX = 200; // each looks into the store twice a second
+const TAILS_MAX = 200; // each queries the store twice a second
 const PAGES_MAX = 16; // each may hold some megabytes
 const TAIL_LOOK_MS = 500;
 const TAIL_SIGN_OF_LIFE_MS = 15_000;
@@ -52,7 +52,7 @@ export function handleLogs(ports: ApiPorts): Handled[] {
   });
 }
 
-/** Of every region, unless one is named. */
+/** Returns the agents of every region, or of the one that is named. */
 async function agentIdsOf(
   { db }: ApiPorts["store"],
   organizationId: OrganizationId,
@@ -66,7 +66,7 @@ interface Watched {
   agentIds: string[];
   query: TailQuery;
   first: Tail;
-  /** Rejects when the right is gone: a key that is revoked must not go on reading. */
+  /** Rejects when the right is gone: a revoked key must not go on reading. */
   stillAllowed(): Promise<unknown>;
   signal: AbortSignal;
 }

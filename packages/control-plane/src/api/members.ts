@@ -46,7 +46,7 @@ export function handleMembers({ store, clock, people }: ApiPorts): Handled[] {
   });
 }
 
-/** Or every admin, and every key an admin can make, would be an owner. */
+/** Without this check, every admin and every key an admin creates could make owners. */
 function requireOwnerFor(principal: Principal, roles: (Role | undefined)[]): void {
   if (!roles.includes("owner") || (principal.kind === "user" && principal.role === "owner")) return;
   throw new AppError("ACCESS_DENIED", { message: "Only an owner may do this" });

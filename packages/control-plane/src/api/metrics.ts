@@ -4,7 +4,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { admitRequest } from "./admit-request.ts";
 import type { ApiPorts } from "./ports.ts";
 
-/** `GET /metrics`: with the operator's token, or while none is set, for anyone who may manage. */
+/** `GET /metrics`: needs the operator's token, or the right to manage if no token is set. */
 export function mountMetrics(app: FastifyInstance, ports: ApiPorts): void {
   const { metrics, metricsToken } = ports;
   app.addHook("onResponse", async (request, reply) => {
@@ -19,7 +19,7 @@ export function mountMetrics(app: FastifyInstance, ports: ApiPorts): void {
   });
 
   async function admitOperator(request: FastifyRequest): Promise<void> {
-    // With a token of its own the figures, which count every organisation, are not for keys.
+    // With a token set, keys are refused: the figures count every organisation.
     if (metricsToken !== undefined) throw new AppError("UNAUTHORIZED");
     await admitRequest(request, { admit: ports.admit, right: "manage" });
   }

@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { jsonSchemaTransform } from "fastify-type-provider-zod";
 import { toDocsPage, type OpenApiDocument } from "./docs-page.ts";
 
-/** Collects every route added after it; serves what it collected. */
+/** Collects every route added after it and serves the document. */
 export async function installOpenApi(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -26,7 +26,7 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
         },
       },
     },
-    // What does not begin so is for the gateway, the operator or the dashboard, and no promise to anybody.
+    // Other paths are for the gateway, the operator or the dashboard, and are not part of the published interface.
     transform: (route) =>
       route.url.startsWith("/v1/")
         ? jsonSchemaTransform(route)

@@ -16,18 +16,18 @@ import { admitRequest } from "./admit-request.ts";
 import { invalid } from "./error-replies.ts";
 import { holdsNul } from "./json-bodies.ts";
 
-/** An operation with what does it. */
+/** An operation with its handler. */
 export interface Handled {
   operation: Operation;
   run(call: Call): Promise<unknown>;
-  /** How its refusals are worded where that is not as usual. */
+  /** Wording of its refusals that differs from the default. */
   wording: FastifyContextConfig;
 }
 
 export interface Call<O extends Operation = Operation> {
   principal: Principal;
   organizationId: OrganizationId;
-  /** For audit rows. */
+  /** The actor for audit rows. */
   actor: string;
   params: Record<PathName<O["path"]>, string>;
   query: O extends { query: infer Q extends z.ZodType } ? z.output<Q> : unknown;
@@ -48,7 +48,7 @@ declare module "fastify" {
   }
 }
 
-/** Gives each operation of a resource what does it, and says how some are worded. */
+/** Assigns a handler to each operation of a resource, with the wording of some refusals. */
 export function handle<T extends Operations>(
   operations: T,
   wording: { [K in keyof T]?: FastifyContextConfig } = {},
@@ -61,7 +61,7 @@ export function handle<T extends Operations>(
     }));
 }
 
-/** Adds the operation's routes: its own, and the same for a named organisation. */
+/** Adds the operation's own route and the one for a named organisation. */
 export function mountOperation(app: FastifyInstance, handled: Handled, gate: Gate): void {
   const { path, scoped } = handled.operation;
   if (scoped !== "only") mountRoute(app, handled, { gate, path, suffix: "" });
@@ -71,7 +71,7 @@ export function mountOperation(app: FastifyInstance, handled: Handled, gate: Gat
   mountRoute(app, handled, { gate, path: inOrganization, suffix });
 }
 
-/** Who may come in, and how often. */
+/** Admission and rate limits. */
 export interface Gate {
   admit: Admit;
   requestLimits: RequestLimits;
@@ -109,7 +109,7 @@ function mountRoute(
       if (right !== "public") gate.requestLimits.take(request.principal, method);
     },
     preValidation: async (request) => {
-      if (right !== "public") refuseNul({ body: request.body }); // a start's body belongs to the bot
+      if (right !== "public") refuseNul({ body: request.body }); // the bot defines the body of a start
       if (body && request.body === undefined) request.body = {};
     },
     handler: async (request, reply) => {
@@ -137,7 +137,7 @@ function paramsOf({ path, params }: Operation, inOrganization: boolean): z.ZodOb
   return fields.length === 0 ? undefined : z.object(Object.fromEntries(fields));
 }
 
-/** As the OpenAPI document and the serializer want it. */
+/** Converts the answer for the OpenAPI document and the serializer. */
 function answerOf({ answer }: Operation): z.ZodType | { description: string; content: object } {
   if ("safeParse" in answer) return answer;
   const { type, description } =

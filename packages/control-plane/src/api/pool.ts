@@ -6,7 +6,7 @@ import type { InstanceRow } from "@vocalhost/store/schema";
 import { handle, type Handled } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
 
-const INSTANCES_MAX = 500; // more than any pool holds while it is replaced
+const INSTANCES_MAX = 500; // more than any pool holds during a rollout
 const PRESENT = ["requested", "starting", "ready", "busy", "draining"] as const;
 
 export function handlePools({ store }: ApiPorts): Handled[] {
@@ -45,7 +45,7 @@ export function handlePools({ store }: ApiPorts): Handled[] {
 function toInstance(row: InstanceRow, before: number | undefined): Instance {
   return {
     id: row.id,
-    state: row.state as Instance["state"], // the query names no other
+    state: row.state as Instance["state"], // the query selects no other
     deploymentId: row.deploymentId,
     sessionId: row.sessionId,
     createdAt: toTime(row.createdAt),

@@ -1,4 +1,4 @@
-// What the interface needs of the rest of the controller; the composition root brings it.
+// The interface's dependencies on the rest of the controller, passed by the composition root.
 import type { Isolation, MediaProbe, RoomStarted } from "@vocalhost/protocol";
 import type { ApiKeys } from "../identity/api-keys.ts";
 import type { People } from "../identity/people.ts";
@@ -28,7 +28,7 @@ export interface ApiPorts {
   secretSets: Omit<SecretSets, typeof Symbol.asyncDispose>;
   builds: Omit<Builds, "run">;
   people: Pick<People, "handler" | "userOf" | "invite" | "invitationsOf" | "cancelInvitation">;
-  /** How people can sign in. @default with a password */
+  /** The ways to sign in. @default with a password */
   signInMethods?: readonly ("password" | "oidc")[];
   /** The first is the default. */
   regions: readonly ApiRegion[];
@@ -36,30 +36,30 @@ export interface ApiPorts {
   hasVoiceEngine: boolean;
   isolation(): Isolation;
   probeMedia(): Promise<MediaProbe>;
-  /** Internal registries that images may come from all the same. */
+  /** Internal registries that are allowed as sources of images. */
   registries: readonly string[];
   quotasOf: QuotasOf;
   requestLimits: RequestLimits;
-  /** Something about this agent has changed; look at it now. */
+  /** Reconciles this agent soon, because it has changed. */
   nudge(agentId: string): void;
   startSession(request: StartSessionRequest): Promise<StartOutcome>;
-  /** A provider of rooms tells of a phone call; undefined when it was none. */
+  /** Handles a room provider's webhook of a phone call; returns undefined if it reported none. */
   takeCall(request: CallRequest): Promise<RoomStarted | undefined>;
-  /** Writes the audit row as well. Throws `NOT_FOUND`. */
+  /** Stops the session and writes the audit row. Throws `NOT_FOUND`. */
   stopSession(request: StopSessionRequest): Promise<void>;
   metrics: Metrics;
-  /** Opens `/metrics` without a key. @default a private key does */
+  /** Opens `/metrics` without a key. @default a private key opens it */
   metricsToken?: string;
   /** Version of the software, for `/healthz`. */
   version: string;
-  /** Whether requests can be served at present; throws or resolves false if not. @default the store answers */
+  /** Whether requests can be served now; throws or resolves to false if not. @default the store answers */
   isReady?(): Promise<boolean>;
 }
 
 export interface ApiRegion {
   code: string;
   displayName: string;
-  /** How instances are made there, and whether they can be; undefined where all regions share a driver. */
+  /** The kind of the region's driver; undefined if all regions share one. */
   driver?: string;
   isDown?: () => boolean;
 }

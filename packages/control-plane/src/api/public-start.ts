@@ -78,7 +78,7 @@ export function handleStarts(ports: ApiPorts): Handled[] {
             region: preferenceOf(ports, { region, stayInRegion }, request),
           },
         );
-        return answer as Dialled; // as every start that places a call
+        return answer as Dialled; // every start that places a call returns this type
       },
     }),
   ];

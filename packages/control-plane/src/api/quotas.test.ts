@@ -123,7 +123,7 @@ test("an owner of the first organisation makes another one, which is empty and h
     status: 409,
     text: /branch/,
   });
-  await owner.createOrganization({ name: "second-branch" }); // although he belongs to several by now
+  await owner.createOrganization({ name: "second-branch" }); // although the person belongs to several by now
   for (const name of ["a", "UPPER", "with.dot", "-x", "x-", "x".repeat(55)])
     await refused(owner.createOrganization({ name }), {
       code: "GENERIC_BAD_REQUEST",

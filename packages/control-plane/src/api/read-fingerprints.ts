@@ -3,10 +3,10 @@ import type { OrganizationId } from "../identity/principal.ts";
 import { OPEN_SESSION_STATES } from "../sessions/session-state.ts";
 import type { Store } from "@vocalhost/store/store";
 
-/** A text per kind that is different whenever something of that kind is. */
+/** One text per kind, which differs after every change of that kind. */
 export type Fingerprints = Record<ChangeKind, string>;
 
-/** Sums of versions: whatever changes a row, adds one or takes one away changes them. */
+/** Sums versions, which every update, insert and delete changes. */
 export async function readFingerprints(
   { db }: Pick<Store, "db">,
   organizationId: OrganizationId,
@@ -41,7 +41,7 @@ export async function readFingerprints(
       .where("organizationId", "=", organizationId)
       .where("state", "in", [...OPEN_SESSION_STATES])
       .executeTakeFirst(),
-    // A session that came and went between two looks.
+    // Detects a session that began and ended between two queries.
     db
       .selectFrom("sessions")
       .select("id")

@@ -19,7 +19,7 @@ import { OPEN_SESSION_STATES } from "../sessions/session-state.ts";
 import type { Schema, SessionRow } from "@vocalhost/store/schema";
 import type { Db, Store } from "@vocalhost/store/store";
 
-/** Newest first. */
+/** Returns the newest first. */
 export async function listSessions(
   { db, search }: Pick<Store, "db" | "search">,
   organizationId: OrganizationId,
@@ -30,7 +30,7 @@ export async function listSessions(
   if (query.deploymentId !== undefined)
     await requireDeployment(db, organizationId, { agentIds, deploymentId: query.deploymentId });
   const matching = filtered(search, organizationId, agentIds, query);
-  // Few sessions are open. `+ 0` keeps SQLite from walking the whole table in creation order to find them.
+  // Few sessions are open. `+ 0` keeps SQLite from scanning the whole table in creation order.
   const age = query.status === "active" ? sql<number>`created_at + 0` : sql.ref<number>("createdAt");
   const rows = await matching
     .selectAll()
@@ -62,7 +62,7 @@ export async function findSession(
   return row;
 }
 
-/** Sessions are an agent's in whichever region. */
+/** Returns the agent's ids in all regions. */
 async function agentIdsOf(
   db: Db,
   organizationId: OrganizationId,
@@ -145,7 +145,7 @@ function filtered(db: Db, organizationId: OrganizationId, agentIds: string[], qu
   return rows;
 }
 
-/** What a word means in rows; whatever no other word means is unknown. */
+/** Translates an end state to a condition; `unknown` matches every row that no other state matches. */
 function conditionOf(is: ExpressionBuilder<Schema, "sessions">, endState: EndState): Expression<SqlBool> {
   const meaning = ({ status, reasons }: EndStateRow) => [
     is("state", "=", status as SessionRow["state"]),

@@ -2,11 +2,11 @@ import { AppError } from "@vocalhost/protocol";
 import type { ServerResponse } from "node:http";
 import type { OrganizationId } from "../identity/principal.ts";
 
-/** So many at once and no more, and half of them at most for one organisation: others want to look, too. */
+/** Limits concurrent streams, with at most half of them for one organisation. */
 export interface Places {
-  /** Refuses when all are taken. Giving a place back twice is fine. */
+  /** Throws if no place is free. Disposing twice is safe. */
   take(organizationId: OrganizationId): Disposable;
-  /** A place for as long as somebody reads this answer; the signal aborts when nobody does any more. */
+  /** Takes a place until the answer closes, when the signal aborts. */
   takeFor(organizationId: OrganizationId, answer: Pick<ServerResponse, "once" | "destroyed">): AbortSignal;
 }
 
@@ -32,7 +32,7 @@ export function createPlaces({ max, refusal }: { max: number; refusal: string })
         gone.abort();
       };
       answer.once("close", leave);
-      if (answer.destroyed) leave(); // it was closed before, and nobody will tell us again
+      if (answer.destroyed) leave(); // it closed earlier, and "close" will not be emitted again
       return gone.signal;
     },
   };

@@ -5,9 +5,9 @@ import { z } from "zod";
 import { invalid } from "./error-replies.ts";
 import type { ApiPorts } from "./ports.ts";
 
-/** The folder itself may have 500 MiB before it is packed, so no archive of it is larger. */
+/** The folder is limited to 500 MiB before it is packed, so no archive of it is larger. */
 const FILE_MAX_BYTES = 512 * 1024 * 1024;
-/** Counted here: past a limit of its own the parser answers 413 or 400, by how the body was cut. */
+/** Counted here: past its own limit the parser answers 413 or 400, depending on how the body was split. */
 const FIELDS_MAX = 20;
 const TOO_MANY_FIELDS = `An upload form has at most ${FIELDS_MAX} fields beside its file`;
 const FIELD_MAX_BYTES = 4 * 1024;
@@ -16,7 +16,7 @@ export function uploadPath(uploadId: string): string {
   return `/v1/builds/uploads/${uploadId}`;
 }
 
-/** `POST /v1/builds/uploads/{uploadId}`: a form whose fields are the right to send the file behind them. */
+/** `POST /v1/builds/uploads/{uploadId}`: a form whose fields authorise the file behind them. */
 export function mountUploads(app: FastifyInstance, { builds }: ApiPorts): void {
   void app.register(async (scope) => {
     await scope.register(multipart, {

@@ -1,4 +1,5 @@
-// A month of many sessions as a table, over a store in a file: pages that the client takes, and nothing held for long.
+// Tests a month of many sessions as a table, over a store in a file: pages follow the client's reading, and no read
+// lasts long.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
@@ -17,7 +18,7 @@ import { startApiHarness, type ApiHarness } from "./testing/api-harness.ts";
 
 const MONTH = "2026-01";
 const LINES = 20_000;
-const WIDE_NAME = "n".repeat(1_000); // 20 MB: more than sockets hold
+const WIDE_NAME = "n".repeat(1_000); // 20 MB: more than sockets buffer
 const PLACES = 8; // of 16, for one organisation
 const SOON_MS = 30_000;
 
@@ -26,7 +27,7 @@ test("a month's table is read as it is taken, and writes wait for no reader", as
   const { api } = opened;
   const answer = await startReading(api);
   assert.equal(answer.statusCode, 200);
-  await addUsage(api, "zz-late", 1); // behind all others, and nobody has read so far yet
+  await addUsage(api, "zz-late", 1); // sorted last, and not read yet
   const lines = (await text(answer)).split("\r\n");
   assert.equal(lines.length, LINES + 3);
   assert.match(lines[0] ?? "", /^kind,period,session,agent/);
@@ -74,7 +75,7 @@ async function isAdmitted(api: ApiHarness): Promise<boolean> {
   return answer.statusCode === 200;
 }
 
-/** As of somebody who has asked and takes nothing yet. */
+/** Sends a request and does not read the answer yet. */
 async function startReading(api: ApiHarness): Promise<IncomingMessage> {
   const request = get(`${api.origin}/v1/usage.csv?month=${MONTH}`, {
     agent: false,
@@ -106,7 +107,7 @@ async function addUsage(api: ApiHarness, sessionId: string, seconds: number): Pr
   await api.store.db.insertInto("usage").values(row).execute();
 }
 
-/** A clock whose long waits end when the test says so. */
+/** A clock whose long waits end when the test decides. */
 function createPatience() {
   const LONG_MS = 10_000;
   const waits = new Set<() => void>();

@@ -11,7 +11,7 @@ import type { ApiPorts } from "./ports.ts";
 import { createPlaces } from "./stream-places.ts";
 import { whileTaken } from "./while-taken.ts";
 
-const TABLES_MAX = 16; // each reads page after page for as long as its client takes them
+const TABLES_MAX = 16; // each reads pages for as long as its client reads
 
 export function handleUsage({ store, clock, log }: ApiPorts): Handled[] {
   const tables = createPlaces({ max: TABLES_MAX, refusal: "Too many tables of usage are being read" });
@@ -45,7 +45,10 @@ export function handleUsage({ store, clock, log }: ApiPorts): Handled[] {
   });
 }
 
-/** It cannot be answered any more; the connection is cut, so that nobody takes it for the whole. */
+/**
+ * Logs an error that comes after the headers. It also destroys the connection, so that the client does not take a
+ * partial table for the whole.
+ */
 async function* toldWhenBroken(pages: AsyncIterable<string>, log: Log): AsyncGenerator<string, void> {
   try {
     yield* pages;

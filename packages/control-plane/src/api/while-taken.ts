@@ -3,7 +3,7 @@ import type { Clock } from "@vocalhost/base/clock";
 
 const TAKEN_WITHIN_MS = 60_000; // a page, even over a poor line
 
-/** Hands out what there is, piece by piece. Whoever does not take a piece in time gets no more, and keeps nothing. */
+/** Yields the pieces one by one. Destroys the answer if the client does not read a piece in time. */
 export async function* whileTaken<T>(
   pieces: AsyncIterable<T>,
   { clock, answer }: { clock: Clock; answer: Pick<ServerResponse, "destroy"> },

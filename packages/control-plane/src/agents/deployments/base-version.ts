@@ -1,12 +1,12 @@
-/** The voice filter is part of the base since then. */
+/** The first base version with the voice filter. */
 export const FILTER_BASE_VERSION = "0.1.8";
 
-/** Version of the official base if the reference names it. */
+/** Returns the version of the official base if the reference names it. */
 export function baseVersionOf(image: string): string | undefined {
   return /^(?:docker\.io\/)?vocalhost\/base:([^@]+)/.exec(image)?.[1];
 }
 
-/** Whether the base has the filter; a tag that is no version is trusted to be the newest. */
+/** Returns whether the base has the filter. A tag that is no version counts as the newest. */
 export function hasFilter(baseVersion: string): boolean {
   const wanted = numbersOf(FILTER_BASE_VERSION);
   const given = numbersOf(baseVersion);

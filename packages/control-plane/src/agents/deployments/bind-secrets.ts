@@ -5,7 +5,7 @@ import type { SecretSetRow } from "@vocalhost/store/schema";
 import type { Tx } from "@vocalhost/store/store";
 import type { DeploymentSpec } from "./deployment-spec.ts";
 
-/** Pins the values an agent will read: the newest version of its set at this moment. */
+/** Pins an agent's secrets to the current version of its set. */
 export async function bindSecrets(
   tx: Tx,
   organizationId: OrganizationId,

@@ -18,16 +18,19 @@ import type { Preparing } from "./preparing.ts";
 import { requireFilterIn } from "./read-source.ts";
 import { type ResolvedSource, resolveSource } from "./resolve-source.ts";
 
-/** Turns deployments into what the driver can run. */
+/** Turns deployments into specifications for the driver. */
 export interface Deploying {
-  /** Pins what the deployment runs; undefined: there is nothing more to know. Ask again while it is being done. */
+  /**
+   * Prepares and pins the deployment's source; undefined if nothing is left to prepare. While it is in progress, the
+   * caller asks again.
+   */
   prepare(deployment: DeploymentRow): Promise<Preparation | undefined>;
-  /** Throws with a sentence for the agent's record when the bot cannot be run. */
+  /** Throws an error with a sentence for the agent's record if the bot cannot run. */
   specOf(instance: InstanceRow): Promise<InstanceSpec>;
 }
 
 export type Preparation =
-  /** For good. */
+  /** Retrying cannot help. */
   | { state: "refused"; code: string; text: string }
   | { state: "working"; text: string }
   | { state: "pinned"; spec: DeploymentSpec };
@@ -35,17 +38,17 @@ export type Preparation =
 export interface DeployingOptions {
   store: Store;
   timing: Timing;
-  /** Kinds of source the driver of a region can make an instance of. */
+  /** Returns the kinds of source the region's driver supports. */
   runsIn(region: string): readonly SourceKind[];
   preparing: Preparing;
   instanceToken(instanceId: string): string;
-  /** What clients are told instead of the instances' own addresses. */
+  /** Announced to clients in place of the instances' own addresses. */
   mediaAddresses: string[];
   /** Module of the voice filter's engine. */
   vivaEngine: string | undefined;
-  /** Where a build's result lies; it may have to be brought here first. */
+  /** Returns the folder of a build's result, fetching it first if needed. */
   buildFolder(buildId: string): Promise<string>;
-  /** Opens the registry that builds of a region are pushed to, if they are. */
+  /** Returns the credential of the registry to which builds of a region are pushed, if there is one. */
   buildPullSecretIn(region: string): PullSecret | undefined;
   secretsOf(organizationId: OrganizationId, name: string, version: number): Promise<Record<string, string>>;
   pullSecretOf(organizationId: OrganizationId, name: string): Promise<PullSecret>;
@@ -105,7 +108,7 @@ export function createDeploying(options: DeployingOptions): Deploying {
     }
   }
 
-  // An image brings its own, if the base it was built on has one.
+  // An image contains the engine if its base does.
   function engineFor({ audioFilter, pinned }: DeploymentSpec, kind: SourceKind): Record<string, string> {
     if (audioFilter === null) return {};
     const ofImage = pinned?.filterVersion ? basePlaces.filterEngine : undefined;
@@ -142,7 +145,7 @@ export function createDeploying(options: DeployingOptions): Deploying {
     return agent?.name ?? "";
   }
 
-  /** Sessions of an agent mostly come the same way. */
+  /** Returns the transport of the agent's newest session, because the next one usually uses the same. */
   async function expectedBy(
     organizationId: OrganizationId,
     agentId: string,

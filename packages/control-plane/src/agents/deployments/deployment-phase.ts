@@ -2,7 +2,7 @@ import { type Arrows, compareAndSet, requireArrow } from "@vocalhost/store/move-
 import type { DeploymentPhase, DeploymentRow } from "@vocalhost/store/schema";
 import type { Tx } from "@vocalhost/store/store";
 
-// Failed and Superseded never touch the Active one.
+// Failed and Superseded deployments never affect the Active one.
 const ARROWS: Arrows<DeploymentPhase> = {
   Creating: ["Validating", "Failed", "Superseded"],
   Validating: ["Active", "Failed", "Superseded"],
@@ -19,7 +19,7 @@ export interface PhaseMove {
   changes?: Partial<Pick<DeploymentRow, "failureCode" | "failureText" | "progressText" | "spec">>;
 }
 
-/** Whether it was done; false if the row has changed since it was read. Throws on an arrow that is not drawn. */
+/** Returns false if the row has changed since it was read. Throws on a transition that is not allowed. */
 export async function moveDeployment(
   tx: Tx,
   row: Pick<DeploymentRow, "id" | "phase" | "version">,

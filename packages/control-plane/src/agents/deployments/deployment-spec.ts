@@ -1,19 +1,19 @@
 import { agentSettings, storedSettings } from "@vocalhost/protocol";
 import { z } from "zod";
 
-/** What a deployment runs, fixed when it is made; stored as JSON in `deployments.spec`. */
+/** The specification of a deployment, fixed at its creation; stored as JSON in `deployments.spec`. */
 export const DeploymentSpec = z.object({
-  /** As the caller gave it, or the image-shaped name of the build. */
+  /** The reference the caller gave, or the image-shaped name of the build. */
   image: z.string(),
   buildId: z.uuid().nullable(),
   nodeType: z.literal("arm"),
   /** Version of the secret set that was current when the deployment was made. */
   secretVersion: z.number().int().nullable(),
-  /** What the image's reference meant when the deployment was made; null before that is known, and for builds. */
+  /** The digest the image's reference resolved to at creation; null before it is resolved, and for builds. */
   pinned: z
     .object({
       reference: z.string(),
-      /** Of the base it was built on; null if on none. */
+      /** Version of the base the bot was built on; null without a base. */
       baseVersion: z.string().nullable(),
       filterVersion: z.string().nullable(),
     })
@@ -23,10 +23,10 @@ export const DeploymentSpec = z.object({
 });
 export type DeploymentSpec = z.infer<typeof DeploymentSpec>;
 
-const READ_MAX = 200; // the deployments in use; every start and every pass reads them again
+const READ_MAX = 200; // deployments in use, which every start and every pass read again
 const read = new Map<string, Readonly<DeploymentSpec>>();
 
-/** `deployments.spec`, from its text. */
+/** Parses the text of `deployments.spec`. */
 export function parseSpec(text: string): Readonly<DeploymentSpec> {
   const known = read.get(text);
   if (known) return known;

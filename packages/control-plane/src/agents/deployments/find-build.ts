@@ -2,7 +2,7 @@ import type { OrganizationId } from "../../identity/principal.ts";
 import type { BuildRow } from "@vocalhost/store/schema";
 import type { Db } from "@vocalhost/store/store";
 
-/** The build a deployment names: by its id, or by the image-shaped name it got. */
+/** Finds a deployment's build by id or by its image-shaped name. */
 export async function findBuild(
   db: Db,
   organizationId: OrganizationId,

@@ -4,7 +4,7 @@ import { moveDeployment } from "./deployment-phase.ts";
 import type { DeploymentSpec } from "./deployment-spec.ts";
 import { newDeployment } from "./new-deployment.ts";
 
-/** Adds a deployment in `Creating`; those that are not Active yet will never be. */
+/** Adds a deployment in `Creating` and supersedes earlier ones that are not Active yet. */
 export async function insertDeployment(
   { store, tx }: { store: Store; tx: Tx },
   organizationId: OrganizationId,
@@ -28,7 +28,10 @@ export async function insertDeployment(
     .execute();
 }
 
-/** Deployments are told apart by their age, also when two come in one millisecond or the clock was set back. */
+/**
+ * Returns a later time than the newest deployment's: deployments are ordered by age, even within one millisecond or
+ * after a clock change.
+ */
 async function afterTheLast(
   tx: Tx,
   organizationId: OrganizationId,

@@ -6,9 +6,9 @@ import { toTime } from "@vocalhost/base/to-time";
 import { type DeploymentSpec, parseSpec } from "./deployment-spec.ts";
 import { imageDigestOf, toManifest } from "./manifest.ts";
 
-const DEPLOYMENTS_MAX = 200; // newest; older ones stay in the store
+const DEPLOYMENTS_MAX = 200; // the newest; older ones stay in the store
 
-/** Newest first. */
+/** Returns the newest first. */
 export async function listDeployments(
   { db }: Pick<Store, "db">,
   organizationId: OrganizationId,

@@ -8,7 +8,7 @@ import {
   parseSpec,
 } from "./deployment-spec.ts";
 
-/** A deployment as callers see it. */
+/** Converts a deployment to the form clients get. */
 export function toDeployment(options: {
   agent: AgentRow;
   organizationName: string;
@@ -54,7 +54,7 @@ export function toManifest(options: {
   };
 }
 
-/** Of the image as it is in its registry; one that was loaded into an engine has only an id there. */
+/** Returns the image's digest in its registry. An image loaded into an engine has only an id there. */
 export function imageDigestOf({ pinned }: Pick<DeploymentSpec, "pinned">): string | null {
   return /sha256:[0-9a-f]{64}$/.exec(pinned?.reference ?? "")?.[0] ?? null;
 }

@@ -6,7 +6,7 @@ export interface NewDeployment extends Pick<DeploymentRow, "id" | "organizationI
   nowMs: number;
 }
 
-/** Its row before anything has happened to it. */
+/** Returns the row of a new deployment. */
 export function newDeployment({ spec, nowMs, ...own }: NewDeployment): DeploymentRow {
   return {
     ...own,

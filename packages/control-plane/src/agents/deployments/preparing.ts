@@ -6,9 +6,9 @@ import {
 } from "@vocalhost/drivers/driver";
 import type { DeploymentRow } from "@vocalhost/store/schema";
 
-/** Has drivers bring what deployments need, each beside everything else: it may take minutes. */
+/** Runs the drivers' preparation of deployments concurrently, because one may take minutes. */
 export interface Preparing {
-  /** Starts it, or says how it stands. Throws what the driver threw, once. */
+  /** Starts the preparation or returns its state. Throws the driver's error once. */
   prepare(
     deployment: Pick<DeploymentRow, "id" | "agentId"> & { region: string },
     source: () => Promise<InstanceSource>,
@@ -17,7 +17,7 @@ export interface Preparing {
 
 export interface PreparingOptions {
   driver: Pick<Driver, "prepare">;
-  /** Something is done, or went wrong, or has come further. */
+  /** Called when a preparation ended, failed or made progress. */
   changed(): void;
   /** @default the process's own */
   nowMs?: () => number;
@@ -32,7 +32,7 @@ interface Job {
   outcome?: { done: PreparedSource } | { error: unknown; atMs: number };
 }
 
-const AGAIN_MS = 5_000; // an engine that restarts is back by then
+const AGAIN_MS = 5_000; // a restarting engine is back by then
 
 export function createPreparing({
   driver,
@@ -65,7 +65,7 @@ export function createPreparing({
     return job;
   }
 
-  // An agent's newer deployment has superseded it.
+  // A newer deployment of the same agent has superseded the others.
   function endOthers(id: string, agentId: string): void {
     for (const [other, job] of jobs) {
       if (other === id || job.agentId !== agentId) continue;

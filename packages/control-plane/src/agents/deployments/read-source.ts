@@ -9,17 +9,17 @@ import type { DeploymentSpec } from "./deployment-spec.ts";
 import { findBuild } from "./find-build.ts";
 import { isInternalRegistry, registryOf } from "@vocalhost/drivers/image-registry";
 
-/** Where the bot comes from; undefined leaves it as it is. */
+/** The source of the bot; undefined keeps the current one. */
 export type Source = { image: string; buildId: string | null } | undefined;
 
-/** Checks what a caller named; undefined if it named nothing. */
+/** Validates the source a caller named; returns undefined if it named none. */
 export async function readSource(
   db: Db,
   organizationId: OrganizationId,
   options: {
     input: { image?: string | null; buildId?: string | null };
     region: string;
-    /** Internal ones that images may come from all the same. */
+    /** Internal registries that are allowed as sources of images. */
     registries: readonly string[];
   },
 ): Promise<Source> {
@@ -42,7 +42,7 @@ export async function readSource(
   return { image: build.imageUri, buildId: build.id };
 }
 
-/** The filter comes with the base image, which must be new enough, and with nothing else. */
+/** The filter needs a base image that is new enough; other images do not have it. */
 export async function requireFilterBase(
   db: Db,
   organizationId: OrganizationId,
@@ -58,7 +58,7 @@ export async function requireFilterBase(
   if (packages.length > 0) throw badField("vendorViva.audioFilter", filterPackageProblem(packages));
 }
 
-/** The same, of an image that has been found: only then is it known what it was built on. */
+/** Does the same for a resolved image: only then is its base known. */
 export function requireFilterIn(
   baseVersion: string | undefined,
   { audioFilter }: Pick<DeploymentSpec, "audioFilter">,

@@ -11,12 +11,12 @@ export type ResolvedSource =
       ok: true;
       kind: "image";
       reference: string;
-      /** It was built here: nobody's pull secret opens it, nor is one needed. */
+      /** The service built it, so it needs no pull secret of the organisation. */
       isBuilt: boolean;
     }
   | { ok: false; code: string; message: string };
 
-/** What of a deployment a driver that runs these kinds of source can run. */
+/** Returns the deployment's source in a form that a driver with these kinds can run. */
 export async function resolveSource(
   { store, runs }: { store: Pick<Store, "db">; runs: readonly SourceKind[] },
   organizationId: OrganizationId,

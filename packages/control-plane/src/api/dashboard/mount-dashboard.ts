@@ -6,24 +6,27 @@ import { pageHeaders, sendPageFile } from "./send-page-file.ts";
 
 const PAGE_FOLDER = join(packageFolderOf(import.meta), "dashboard-page");
 
-/** Addresses the page itself tells apart; all of them are the one document. */
+/** The addresses the page itself routes, all served by the same document. */
 const PAGE_ADDRESS = /^\/(?:|sign-in|owner|device|create-agent|usage|agents(?:\/.*)?|settings(?:\/.*)?)$/s;
 
 const HEADERS = pageHeaders({
   "media-src": "'self' blob:", // recordings of calls
-  "connect-src": "'self' ws: wss:", // sessions of the talk panel, wherever the service says they are
+  "connect-src": "'self' ws: wss:", // sessions of the talk panel, at any address the service returns
 });
 
-/** The talk button is there for pages of others. */
+/** Pages of other sites embed the talk button. */
 const EMBED_SCRIPT = "/embed.js";
 const EMBED_HEADERS = { ...HEADERS, "cross-origin-resource-policy": "cross-origin" };
 
 const DOCUMENT = "/index.html";
 
-/** The dashboard: one document for all of its addresses, and the files it names. Read when somebody comes to see it. */
+/**
+ * Serves the dashboard: one document for all its addresses, and the files it names. The files are read on the first
+ * visit.
+ */
 export function mountDashboard(app: FastifyInstance, folder = PAGE_FOLDER): void {
   let files: Map<string, PageFile> | undefined;
-  // One route, since each of a hundred would cost every start of a controller its share.
+  // One wildcard route, because a hundred routes would slow every start of a controller.
   app.get<{ Params: { "*": string } }>(
     "/*",
     { schema: { hide: true }, exposeHeadRoute: true },
@@ -35,7 +38,7 @@ export function mountDashboard(app: FastifyInstance, folder = PAGE_FOLDER): void
         return document ? sendPageFile(request, reply, document, HEADERS) : sendNotBuilt(reply);
       const file = url === DOCUMENT ? undefined : files.get(url);
       if (file) return sendPageFile(request, reply, file, url === EMBED_SCRIPT ? EMBED_HEADERS : HEADERS);
-      // Whoever follows a link that leads nowhere sees a page that says so; programs get data.
+      // A browser gets a page for an unknown address; programs get JSON.
       if (!document || !isPageVisit(request)) return reply.callNotFound();
       return sendPageFile(request, reply.code(404), document, HEADERS);
     },

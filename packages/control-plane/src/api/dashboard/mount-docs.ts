@@ -6,7 +6,7 @@ import { pageHeaders, sendPageFile } from "./send-page-file.ts";
 
 const SITE_FOLDER = join(packageFolderOf(import.meta), "docs-page");
 
-// Icons of the site are data: addresses in its style sheet.
+// Icons of the site are `data:` URLs in its style sheet.
 const HEADERS = pageHeaders({ "img-src": "'self' data:", "connect-src": "'self'" });
 
 const NOT_BUILT = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Vocalhost</title>

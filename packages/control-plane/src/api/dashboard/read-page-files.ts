@@ -2,13 +2,16 @@ import { globSync, readFileSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 
-/** One file of the page, ready to be sent. */
+/** One file of the page with its headers. */
 export interface PageFile {
   type: string;
   body: Buffer;
-  /** Packed when it is first asked for: most services start without anybody looking. Absent where it gains nothing. */
+  /**
+   * Compressed on the first request, because most services start without a visitor. Undefined if compression gains
+   * nothing.
+   */
   readonly packed: Buffer | undefined;
-  /** Its name tells its content, so it never changes. */
+  /** The name contains a hash of the content, so the file never changes. */
   isImmutable: boolean;
 }
 
@@ -23,7 +26,7 @@ const TYPES: Record<string, string> = {
 };
 const PACKING_GAINS_BYTES = 1_000;
 
-/** All files of a built page by their address. Small enough to be held; nothing asked for ever becomes a path. */
+/** Reads all files of a built page into memory, by address. No requested path reaches the file system. */
 export function readPageFiles(folder: string): Map<string, PageFile> {
   const names = globSync("**/*", { cwd: folder }).filter((name) => statSync(join(folder, name)).isFile());
   return new Map(

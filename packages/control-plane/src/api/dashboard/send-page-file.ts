@@ -3,7 +3,7 @@ import type { PageFile } from "./read-page-files.ts";
 
 const YEAR_S = 31_536_000;
 
-/** Returns a page's headers: nothing comes from elsewhere, and only files of the page run. */
+/** Returns a page's headers: the page loads and runs only its own files. */
 export function pageHeaders(sources: Record<string, string>): Record<string, string> {
   const policy = {
     "default-src": "'none'",

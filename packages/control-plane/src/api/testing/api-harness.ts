@@ -1,4 +1,4 @@
-// A whole interface on a socket, over a store in memory unless it is given one. For tests.
+// Starts the whole REST interface on a socket for tests, by default with a store in memory.
 import { createApiClient, type ApiClient, type Started } from "@vocalhost/protocol";
 import type { FastifyInstance } from "fastify";
 import { randomBytes, randomUUID } from "node:crypto";
@@ -39,18 +39,18 @@ export interface ApiHarness extends AsyncDisposable {
   origin: string;
   acme: TestOrganization;
   other: TestOrganization;
-  /** Every key there is. */
+  /** All issued keys. */
   issued: string[];
-  /** With the private key of `acme`. */
+  /** A client with the private key of `acme`. */
   client: ApiClient;
   started: StartSessionRequest[];
   stopped: StopSessionRequest[];
   nudged: string[];
-  /** What the next start does. @default answers by transport */
+  /** Handles the next start. @default answers by transport */
   onStart: (request: StartSessionRequest) => Promise<Started>;
-  /** A bearer token of somebody signed in. */
+  /** Returns a bearer token of a signed-in person. */
   signIn(organization: TestOrganization, role: Role): Promise<string>;
-  /** Somebody who is not signed in; gives the user's id. */
+  /** Adds a person without a sign-in; returns the user's id. */
   newMember(organization: TestOrganization, role: Role): Promise<string>;
   clientOf(token: string, organization?: string): ApiClient;
   fetch(path: string, init?: RequestInit & { token?: string }): Promise<Response>;
@@ -68,7 +68,7 @@ export const testRegions = [
   { code: "eu-central", displayName: "Europe (Frankfurt)" },
 ];
 
-const UNLIMITED = { reads: Infinity, changes: Infinity }; // tests ask more often than people
+const UNLIMITED = { reads: Infinity, changes: Infinity }; // tests send more requests than people
 
 export async function startApiHarness(overrides: Partial<ApiPorts> = {}): Promise<ApiHarness> {
   await using stack = new AsyncDisposableStack();

@@ -1,4 +1,4 @@
-// For tests.
+// Checks of refusals, for tests.
 import type { ApiError } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 
@@ -9,7 +9,7 @@ export interface Refusal {
   error: string;
   /** @default GENERIC_BAD_REQUEST */
   code?: string;
-  /** Named in `detail`. */
+  /** The field named in `detail`. */
   field?: string;
 }
 

@@ -1,6 +1,6 @@
 import type { JsonSchema } from "../docs-page.ts";
 
-/** Something that fits the schema. */
+/** Returns a value that matches the schema. */
 export function sample(schema: JsonSchema): unknown {
   if (schema.const !== undefined) return schema.const;
   if (schema.default !== undefined) return schema.default;
@@ -26,7 +26,7 @@ export function sample(schema: JsonSchema): unknown {
   }
 }
 
-/** The sample with one thing wrong, or at a bound, in every place. */
+/** Yields the sample with one error or boundary value, in every place. */
 export function* mutations(
   schema: JsonSchema,
   good = sample(schema),
@@ -87,7 +87,7 @@ function boundsOf(schema: JsonSchema): unknown[] {
   return found;
 }
 
-/** As its own property, which plain assignment would not make of `__proto__`. */
+/** Defines an own property, which plain assignment would not do for `__proto__`. */
 function raw(target: object, name: string, value: unknown): object {
   return Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
 }

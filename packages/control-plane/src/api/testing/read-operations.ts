@@ -7,7 +7,7 @@ export interface ListedOperation extends OpenApiOperation {
   bodySchema: JsonSchema | undefined;
 }
 
-/** Every operation that the service says it has. */
+/** Returns every operation in the service's OpenAPI document. */
 export async function readOperations(api: ApiHarness): Promise<ListedOperation[]> {
   const document = (await (await api.fetch("/v1/openapi.json")).json()) as OpenApiDocument;
   return Object.entries(document.paths).flatMap(([path, methods]) =>

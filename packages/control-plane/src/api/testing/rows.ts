@@ -3,7 +3,7 @@ import type { OrganizationId } from "../../identity/principal.ts";
 import type { BuildRow, SecretSetRow } from "@vocalhost/store/schema";
 import type { Store } from "@vocalhost/store/store";
 
-/** A build that has been made already. */
+/** Inserts a finished build. */
 export async function insertBuild(
   store: Store,
   organizationId: OrganizationId,
@@ -34,7 +34,7 @@ export async function insertBuild(
   return row;
 }
 
-/** A secret set without values. */
+/** Inserts a secret set without values. */
 export async function insertSecretSet(
   store: Store,
   organizationId: OrganizationId,
