@@ -6,7 +6,7 @@ import { BuildProblem } from "./build-problem.ts";
 
 const Versions = z.record(z.string(), z.string()).optional();
 
-/** What we read of a bot's package.json. */
+/** The fields we read of a bot's package.json. */
 export const BotManifest = z.looseObject({
   type: z.string().optional(),
   dependencies: Versions,
@@ -18,7 +18,7 @@ export type BotManifest = z.infer<typeof BotManifest>;
 
 const FILE = "package.json";
 
-/** Reads it, or writes the one that a bare bot file needs. */
+/** Reads the manifest, or writes the one a single bot file needs. */
 export async function readManifest(folder: string): Promise<{ manifest: BotManifest; text: string }> {
   const path = join(folder, FILE);
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
@@ -42,7 +42,7 @@ export async function writeManifest(folder: string, manifest: object | string): 
   await writeFile(join(folder, FILE), text);
 }
 
-/** The packages the bot needs to run, without the SDK, which the service brings. */
+/** Returns the packages the bot needs to run, without the SDK, which the service supplies. */
 export function neededPackages(manifest: BotManifest): Record<string, string> {
   const { vocalhost: _sdk, ...needed } = { ...manifest.optionalDependencies, ...manifest.dependencies };
   for (const [name, wanted] of Object.entries(needed))
@@ -51,7 +51,7 @@ export function neededPackages(manifest: BotManifest): Record<string, string> {
   return needed;
 }
 
-/** What the bot asks of the SDK, wherever it asks. */
+/** Returns the SDK version the bot asks for, in any list of dependencies. */
 export function wantedSdk(manifest: BotManifest): string | undefined {
   return (
     manifest.dependencies?.["vocalhost"] ??
@@ -60,7 +60,9 @@ export function wantedSdk(manifest: BotManifest): string | undefined {
   );
 }
 
-/** Whether npm would take this version for what package.json asks for; undefined when that is no range of versions. */
+/**
+ * Returns whether npm would accept this version for the one in package.json; undefined if that is no version range.
+ */
 export function fitsWanted(version: string, wanted: string): boolean | undefined {
   const range = wanted.trim().replace(/^workspace:/, "");
   if (/^(?:latest|next)$/i.test(range)) return true;

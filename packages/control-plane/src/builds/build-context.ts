@@ -7,7 +7,7 @@ import type { UserRange } from "@vocalhost/drivers/process/own-users";
 import type { QuotasOf } from "../identity/quotas/quotas.ts";
 import type { Store } from "@vocalhost/store/store";
 
-/** What uploads and builds need. */
+/** The dependencies of uploads and builds. */
 export interface BuildContext {
   store: Store;
   clock: Clock;
@@ -18,18 +18,18 @@ export interface BuildContext {
   /** Holds `uploads/` and `builds/`. */
   dataFolder: string;
   folders: BuildFolders;
-  /** Where other controllers find uploads. @default nowhere */
+  /** Where other controllers find uploads. @default none */
   objectStore?: ObjectStore | undefined;
-  /** The service's own copy of the package `vocalhost`, for bots that bring none. */
+  /** The service's own copy of the package `vocalhost`, for bots without one. */
   sdkFolder: string;
   /** Whether packages may come from Git or from any address. @default false */
   allowsForeignPackages?: boolean;
   quotasOf: QuotasOf;
   /** How many builds run at the same time. @default 1 */
   atOnce?: number;
-  /** The first of them run builds. @default as who we are */
+  /** The first users of the range run builds. @default the service's user */
   users?: UserRange | undefined;
-  /** Makes images of what was uploaded for this region; where there is none, folders are made. */
+  /** Returns the builder of images for a region; without one, builds make folders. */
   imagesIn?(region: string): ImageBuilder | undefined;
   /** @default 600000 */
   buildTimeoutMs?: number;

@@ -10,26 +10,26 @@ import { DriverUnavailableError, SourceGoneError } from "@vocalhost/drivers/driv
 import { closeToChanges, isOpenToAll } from "@vocalhost/drivers/process/own-users";
 import { LINKED_SDK } from "./link-sdk.ts";
 
-/** What builds made, on this machine and in the object store, if there is one. */
+/** Results of builds, on this machine and in the object store, if there is one. */
 export interface BuildFolders {
-  /** Whether instances can be made of it, here or anywhere. */
+  /** Returns whether instances can run from it, on this machine or any other. */
   has(buildId: string): Promise<boolean>;
-  /** Resolves when every controller finds what lies in its folder here. */
+  /** Resolves when every controller can fetch the folder of this machine. */
   keep(buildId: string): Promise<void>;
-  /** Where it is, brought here if need be. */
+  /** Returns its folder, fetching it first if needed. */
   bring(buildId: string): Promise<string>;
 }
 
 export interface BuildFoldersOptions {
   dataFolder: string;
   objectStore: ObjectStore | undefined;
-  /** The service's own SDK, which is elsewhere on another machine. */
+  /** The service's own SDK, whose path differs between machines. */
   sdkFolder: string;
-  /** True if instances run as users of their own, who must be able to read it. @default false */
+  /** True if instances run as their own users, who must be able to read it. @default false */
   hasUsers?: boolean;
 }
 
-/** Where a successful build is: the source of its instances. */
+/** Returns the folder of a successful build, from which its instances run. */
 export function buildFolder(dataFolder: string, buildId: string): string {
   return join(dataFolder, "builds", buildId);
 }
@@ -65,7 +65,7 @@ export function createBuildFolders(options: BuildFoldersOptions): BuildFolders {
     }
   }
 
-  // It may have been made when bots ran as the service's own user.
+  // The folder may date from a time when bots ran as the service's own user.
   const isUsable = (folder: string): boolean => !hasUsers || isOpenToAll(folder);
 
   async function find(buildId: string): Promise<string> {
@@ -87,7 +87,7 @@ export function createBuildFolders(options: BuildFoldersOptions): BuildFolders {
           packTar(source, {
             filter: (path, about) => !(about.isSymbolicLink() && path.endsWith(`/${LINKED_SDK}`)),
           }),
-          createGzip({ level: 1 }), // most of it is code, and the machine has calls to serve
+          createGzip({ level: 1 }), // mostly code, and calls need the CPU
           createWriteStream(archive, { mode: 0o600 }),
         );
         await objectStore.put(keptBuild(buildId), archive);
@@ -119,7 +119,7 @@ function goneError(buildId: string): SourceGoneError {
 
 async function linkSdk(folder: string, sdkFolder: string): Promise<void> {
   const link = join(folder, LINKED_SDK);
-  if (existsSync(link)) return; // the bot brought its own
+  if (existsSync(link)) return; // the bot has its own copy
   await mkdir(dirname(link), { recursive: true });
   await symlink(sdkFolder, link);
 }

@@ -13,7 +13,7 @@ import type { UploadFiles } from "./upload-files.ts";
 
 const BUILD_TIMEOUT_MS = 600_000;
 
-/** Builds one, and writes down how that ended. */
+/** Runs one build and stores its outcome. */
 export async function buildOne(
   context: BuildContext,
   files: UploadFiles,
@@ -79,7 +79,7 @@ export async function buildOne(
   log.info({ buildId: row.id, status: outcome.status, ms: completedAt - startedAt }, "build ended");
 }
 
-/** What it made must fit into the organisation's share of the disk. */
+/** Fails a build whose result does not fit into the organisation's disk quota. */
 async function withinQuota(
   { store, quotasOf }: BuildContext,
   { organizationId }: BuildRow,
@@ -95,7 +95,7 @@ async function withinQuota(
   }
 }
 
-/** Lets the builder's user at the archive, its folder and nothing else. */
+/** Gives the builder's user its archive, its folder and a home folder, and returns that user. */
 async function builderOf(
   { users, dataFolder }: BuildContext,
   { archive, folder, slot }: { archive: string; folder: string; slot: number },
@@ -135,7 +135,7 @@ function imageUriOf(row: BuildRow): string {
 }
 
 function problemOf(outcome: Exclude<BuildOutcome, { status: "success" }>): string {
-  // Quotes the upload, and whatever installs its packages.
+  // The message quotes the upload and the package manager.
   return outcome.status === "failed" ? cutLine(toInertLines(outcome.message)) : "The build took too long";
 }
 
@@ -143,14 +143,14 @@ function lastLine(outcome: BuildOutcome): string {
   return outcome.status === "success" ? "Build succeeded" : `Build failed: ${problemOf(outcome)}`;
 }
 
-/** What a build says, kept in order while it runs. */
+/** The lines of a build, stored in order while it runs. */
 interface BuildLog {
   add(text: string): void;
-  /** Resolves when everything added is stored, or cannot be. */
+  /** Resolves when everything added is stored or has failed. */
   flush(): Promise<void>;
 }
 
-const LINES_MAX = 10_000; // as many as anybody can ask for
+const LINES_MAX = 10_000; // the most that one request returns
 const LINE_MAX_CHARACTERS = 4_096;
 
 function createBuildLog({ store, log }: Pick<BuildContext, "store" | "log">, buildId: string): BuildLog {
@@ -161,7 +161,7 @@ function createBuildLog({ store, log }: Pick<BuildContext, "store" | "log">, bui
   async function write(): Promise<void> {
     while (waiting.length > 0) {
       const lines = waiting.splice(0, 200);
-      // A log that cannot be kept is no reason not to build.
+      // A failing log must not fail the build.
       await store.db
         .insertInto("buildLogLines")
         .values(lines)
@@ -184,7 +184,7 @@ function createBuildLog({ store, log }: Pick<BuildContext, "store" | "log">, bui
   };
 }
 
-// Terminals and pages show it: no colours, no moving of cursors.
+// Terminals and pages show it, so colours and cursor movements are removed.
 function inert(text: string): string {
   // eslint-disable-next-line no-control-regex
   return text.replace(/\u001b\[[0-9;]*[A-Za-z]/g, "").replace(/[\p{Cc}\p{Cf}]/gu, " ");

@@ -1,4 +1,4 @@
-/** Something the bot's author can fix; the text is for them. */
+/** A problem that the bot's author can fix; the message is for the author. */
 export class BuildProblem extends Error {
   override readonly name = "BuildProblem";
 }

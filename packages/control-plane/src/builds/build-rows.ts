@@ -16,7 +16,7 @@ import { BuildFacts } from "./build-facts.ts";
 import type { UploadFiles } from "./upload-files.ts";
 import { requireRegion } from "./uploads.ts";
 
-/** Not so when somebody has emptied the engine's storage, and of builds for another driver. */
+/** Returns false if the engine's storage was emptied, and for builds of another driver. */
 async function isThere(
   { imagesIn, folders }: Pick<BuildContext, "imagesIn" | "folders">,
   { id, region, facts }: BuildRow,
@@ -27,7 +27,7 @@ async function isThere(
   return image !== undefined && images.has(image.reference);
 }
 
-/** A new build of what was uploaded, or the one of the same files that exists or is under way. */
+/** Starts a build of the upload, or returns an existing or running one of the same files. */
 export async function startBuild(
   context: BuildContext,
   files: UploadFiles,
@@ -71,13 +71,13 @@ export async function startBuild(
       .orderBy("createdAt", "desc");
   const thereById = new Map<string, boolean>();
   for (const found of await sameBuilds(store.db).where("status", "=", "success").execute())
-    thereById.set(found.id, await isThere(context, found)); // an engine may take its time: not in the transaction
+    thereById.set(found.id, await isThere(context, found)); // may be slow: not in a transaction
   return store.transaction(async (tx) => {
     const same = await sameBuilds(tx).execute();
-    // What became one since we looked is there.
+    // A build that has succeeded since the check exists.
     const earlier = same.find(({ id, status }) => status !== "success" || (thereById.get(id) ?? true));
     if (earlier) {
-      // A deployment is about to name it, so it must not go as one that nobody needs.
+      // The caller will deploy it, so it must not be pruned as unneeded.
       const touched = await tx
         .updateTable("builds")
         .set({ updatedAt: nowMs })
@@ -141,7 +141,7 @@ export async function listBuilds(
   return { builds: builds.filter((_row, at) => there[at]).map(toBuild), total };
 }
 
-/** Lines in their order; `nextToken` is there while more may come. */
+/** Returns lines in order; `nextToken` is set while more may follow. */
 export async function readBuildLogs(
   context: Pick<BuildContext, "store">,
   organizationId: OrganizationId,

@@ -1,4 +1,5 @@
-// Turns an uploaded archive into a folder an instance can run in. A process of its own: what it reads is not trusted.
+// Turns an uploaded archive into a folder an instance can run in. It is a separate process, because the upload is
+// untrusted.
 import { existsSync } from "node:fs";
 import { Socket } from "node:net";
 import { readdir, stat } from "node:fs/promises";
@@ -25,7 +26,9 @@ try {
   });
 }
 
-/** A controller that was killed could not end us; the next one builds again, and npm must not be at it twice. */
+/**
+ * A killed controller cannot end this process. The next controller builds again, and npm must not run twice at once.
+ */
 function endWithParent(): void {
   const life = new Socket({ fd: LIFE_FD });
   life.on("error", () => undefined);

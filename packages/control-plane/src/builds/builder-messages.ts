@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { BuildFacts } from "./build-facts.ts";
 
-/** What the builder is told, on its standard input. */
+/** The builder's task, sent to its standard input. */
 export const BuilderTask = z.object({
   archive: z.string(),
   /** Exists and is empty. */
@@ -9,19 +9,19 @@ export const BuilderTask = z.object({
   dockerfilePath: z.string(),
   sdkFolder: z.string(),
   allowsForeignPackages: z.boolean(),
-  /** What is made of the folder afterwards: nothing more, or an image. */
+  /** The result: only the folder, or also an image of it. */
   makes: z.enum(["folder", "image"]),
 });
 export type BuilderTask = z.infer<typeof BuilderTask>;
 
-/** What it says, one JSON object a line. */
+/** The builder's messages, one JSON object a line. */
 export const BuilderMessage = z.discriminatedUnion("type", [
   z.object({ type: z.literal("line"), text: z.string() }),
   z.object({
     type: z.literal("done"),
     facts: BuildFacts,
     bytes: z.number().int().nonnegative(),
-    /** Whether the bot's own Dockerfile says how its image is made. */
+    /** Whether the bot has a Dockerfile for its image. */
     hasDockerfile: z.boolean(),
   }),
   z.object({ type: z.literal("failed"), message: z.string() }),

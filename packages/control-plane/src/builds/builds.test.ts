@@ -357,7 +357,7 @@ test("two build at once, and no more than that", async () => {
 
 test("an organisation has so many builds waiting, and so much of the disk", async () => {
   await using service = await startBuilds({ isRunning: false, quotas: { builds: 1, diskMib: 1 } });
-  const noise = randomBytes(700 * 1024).toString("base64"); // 0.7 MiB that gzip cannot make smaller
+  const noise = randomBytes(700 * 1024).toString("base64"); // 0.7 MiB that gzip cannot compress
   const { build } = await service.deploy({ "bot.ts": BOT, noise });
   await refused(service.deploy({ "bot.ts": `${BOT}//` }), "TOO_MANY_BUILDS");
   service.run();
@@ -387,7 +387,7 @@ test("archives nobody needs any more are removed", async () => {
   await service.stop();
   const row = await service.store.db.selectFrom("uploads").selectAll().executeTakeFirstOrThrow();
   const archive = join(service.data, "uploads", `${row.id}.tgz`);
-  assert.ok(existsSync(archive)); // it was still to be built when the worker looked
+  assert.ok(existsSync(archive)); // it was still pending when the worker checked
   service.run();
   await until(() => !existsSync(archive), 20_000, "end of the archive");
 });

@@ -7,7 +7,7 @@ import { runBuilds } from "./run-builds.ts";
 import { createUploadFiles } from "./upload-files.ts";
 import { createUpload, receiveUpload } from "./uploads.ts";
 
-/** Bots' folders come in, folders that instances run in come out. */
+/** Receives bots' folders and builds the folders that instances run in. */
 export interface Builds {
   createUpload(
     organizationId: OrganizationId,
@@ -24,11 +24,11 @@ export interface Builds {
     query: { buildId: string; limit: number; nextToken: string | undefined },
   ): Promise<BuildLogs>;
   list(organizationId: OrganizationId, query: BuildListQuery): Promise<{ builds: Build[]; total: number }>;
-  /** Builds what is pending until the signal aborts; for the leader only. */
+  /** Runs pending builds until the signal aborts; only the leader calls it. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-const LOOK_AGAIN_MS = 1_000; // for what another controller was asked to build
+const LOOK_AGAIN_MS = 1_000; // for builds that another controller accepted
 
 export function createBuilds(context: BuildContext): Builds {
   const files = createUploadFiles(context.dataFolder, { objectStore: context.objectStore });

@@ -9,7 +9,7 @@ import { BuildProblem } from "./build-problem.ts";
 const run = promisify(execFile);
 const CHECK_MS = 30_000;
 
-/** Whether Node can read the bot's file; nothing of it is run. */
+/** Checks that Node can parse the bot's file, without running it. */
 export async function checkBotFile(folder: string, botFile: string): Promise<void> {
   const path = join(folder, botFile);
   if (!path.endsWith(".ts")) return checkSyntax(path, botFile);

@@ -2,19 +2,19 @@ import type { BuildRow } from "@vocalhost/store/schema";
 
 export type QueuedBuild = Pick<BuildRow, "id" | "organizationId" | "status" | "createdAt">;
 
-/** What builds are doing at the moment. */
+/** The current state of builds. */
 export interface BuildsNow {
-  /** All that wait, and those that somebody began and did not end. */
+  /** All pending builds, and those that a crash interrupted. */
   queue: readonly QueuedBuild[];
-  /** Ours. */
+  /** The builds of this process. */
   running: readonly Pick<BuildRow, "organizationId">[];
-  /** When each organisation's newest build began. */
+  /** The start of each organisation's newest build. */
   lastStartedAt: ReadonlyMap<string, number>;
 }
 
 /**
- * What a crash has cut short goes first. Then organisations take turns, so that a hundred builds of one keep nobody
- * else's waiting; within an organisation the oldest.
+ * Chooses interrupted builds first. Then organisations take turns, so that a hundred builds of one do not delay
+ * another; within an organisation the oldest comes first.
  */
 export function chooseBuild({ queue, running, lastStartedAt }: BuildsNow): QueuedBuild | undefined {
   const rank = ({ status, organizationId, createdAt }: QueuedBuild): number[] => [

@@ -18,7 +18,10 @@ export const buildSettings = {
   },
 } as const satisfies Settings;
 
-/** What the builder and the package manager it starts inherit: where to find programs, and the way to the registry. */
+/**
+ * Returns the environment of the builder and its package manager: paths of programs, and the settings of the
+ * registry.
+ */
 export function builderEnvironment(
   environment: Record<string, string | undefined> = process.env,
 ): Record<string, string> {
@@ -29,6 +32,6 @@ export function builderEnvironment(
   );
 }
 
-// Not what npm sets for the scripts it runs: that is about another package.
+// Excludes the variables npm sets for scripts, which concern another package.
 const INHERITED =
   /^(?:PATH|HOME|LANG|TZ|TMPDIR|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR|(?:https?|no|all)_proxy|npm_config_(?:registry|cache|cafile|proxy|https_proxy|noproxy|userconfig))$/i;

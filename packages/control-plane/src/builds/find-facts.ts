@@ -10,7 +10,7 @@ const BOT_FILES = ["bot.ts", "bot.js", "bot.mjs", "src/bot.ts", "src/bot.js", "s
 const LOCK_FILES = ["package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock"];
 const FILTER_PACKAGE = /(^|[/_-])viva([/_-]|$)/;
 
-/** What a deployment must know of the bot, found without running any of it. */
+/** Finds the facts a deployment needs about the bot, without running any of its code. */
 export async function findFacts(
   folder: string,
   { manifest, dockerfilePath }: { manifest: BotManifest; dockerfilePath: string },
@@ -25,7 +25,7 @@ export async function findFacts(
   return { botFile, baseVersion: await baseVersionIn(join(folder, dockerfilePath)), filterPackages };
 }
 
-/** Also said of builds that were made before this was looked at. */
+/** Also reported for builds made before this check existed. */
 export function filterPackageProblem(packages: readonly string[]): string {
   return `The base image brings the voice filter. Remove ${packages.join(", ")} from the bot's dependency files and build again`;
 }
@@ -44,14 +44,14 @@ async function filterPackagesIn(folder: string, manifest: BotManifest): Promise<
   for (const file of LOCK_FILES) {
     const text = await readFile(join(folder, file), "utf8").catch(() => "");
     const locked = packagesIn(text);
-    // Our own command line brings the service, and that its filter; a bot that only uses the command brings none.
+    // Our own command line depends on the service and so on its filter; a bot that only uses the command does not.
     const isServices = locked.includes("@vocalhost/control-plane");
     for (const name of locked) if (!(isServices && name === "@vocalhost/viva")) names.add(name);
   }
   return [...names].filter((name) => FILTER_PACKAGE.test(name)).sort();
 }
 
-// Enough of every lock file's form to find names: `"node_modules/a/node_modules/@b/c"`, `'@b/c@1.0.0':`, `"c@^1":`.
+// Matches package names in every lock file format: `"node_modules/a/node_modules/@b/c"`, `'@b/c@1.0.0':`, `"c@^1":`.
 function packagesIn(lock: string): string[] {
   const installed = [...lock.matchAll(/"(?:[^"\s]*\/)?node_modules\/((?:@[\w.-]+\/)?[\w.-]+)"\s*:/g)];
   const locked = [...lock.matchAll(/^\s*["']?\/?((?:@[\w.-]+\/)?[\w.-]+)@[^\n]*:\s*$/gm)];

@@ -208,7 +208,7 @@ for (const [name, upload] of Object.entries({ ...ESCAPES, ...size({}, MORE_ESCAP
       (error: unknown) => assert.ok(error instanceof BuildProblem) ?? true,
     );
     if (isRefused) return;
-    const files = await readdir(join(root.path, "bot"), { recursive: true }); // npm did not look there
+    const files = await readdir(join(root.path, "bot"), { recursive: true }); // npm did not read that folder
     assert.deepEqual(
       files.filter((file) => file.endsWith("marker")),
       [],
@@ -255,7 +255,7 @@ async function layOut(files: Files) {
   return root;
 }
 
-/** Objects are JSON, or an archive of files if the name says so. */
+/** Writes files; an object becomes JSON, or an archive if the name says so. */
 async function write(folder: string, files: Files, host: string): Promise<void> {
   const text = (content: unknown): string =>
     (typeof content === "string" ? content : JSON.stringify(content)).replaceAll("HOST", host);

@@ -8,7 +8,7 @@ import { BuildProblem } from "./build-problem.ts";
 const LOCK_FILES = ["package-lock.json", "npm-shrinkwrap.json"];
 const INSTALLED = "node_modules/.package-lock.json";
 
-/** Makes npm record every package's source, whatever the operator's npm settings are. */
+/** Makes npm record the source of every package, regardless of the operator's npm settings. */
 export const RECORD_EVERY_SOURCE = [
   "--package-lock=true",
   "--lockfile-version=3",
@@ -16,8 +16,9 @@ export const RECORD_EVERY_SOURCE = [
 ];
 
 /**
- * Refuses what npm took from outside of the bot's folder. Manifests, archives and lock files within an upload name
- * packages too, in more spellings than can be listed; npm records where each of them led it. No code has run by then.
+ * Refuses packages that npm took from outside the bot's folder. Manifests, archives and lock files in an upload can
+ * name sources in more spellings than can be listed, but npm records the resolved ones. No package code has run by
+ * then.
  */
 export async function refuseTakenFromOutside(folder: string): Promise<void> {
   const written = LOCK_FILES.findLast((file) => existsSync(join(folder, file))); // npm prefers the last
@@ -49,7 +50,7 @@ function decoded(path: string): string {
   }
 }
 
-/** Refuses packages that come from somewhere else than the registry or the bot's own folder. */
+/** Refuses packages from anywhere but the registry or the bot's own folder. */
 export async function refuseForeignPackages(
   folder: string,
   { manifest, needed }: { manifest: BotManifest; needed: Record<string, string> },
@@ -63,12 +64,12 @@ export async function refuseForeignPackages(
   }
 }
 
-/** A version, a range or a tag has neither a slash nor a colon. */
+/** A version, a range or a tag contains neither a slash nor a colon. */
 function isForeign(wanted: string): boolean {
   return !/^(?:npm:|file:|link:|\.\/)/.test(wanted) && /[:/]/.test(wanted);
 }
 
-/** Overrides are nested as deep as their author likes. */
+/** Overrides may be nested to any depth. */
 function specsIn(name: string, value: unknown): [string, string][] {
   if (typeof value === "string") return [[name, value]];
   if (typeof value !== "object" || value === null) return [];

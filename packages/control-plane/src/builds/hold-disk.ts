@@ -3,15 +3,17 @@ import { takeDiskQuota } from "../identity/quotas/require-quota.ts";
 import type { BuildContext } from "./build-context.ts";
 import { usedUp } from "./upload-refusals.ts";
 
-/** The share of its organisation's disk that a body takes while it comes in; the row keeps the sum of all its bodies'. */
+/** The disk quota reserved for a body during its upload; the row holds the sum of all bodies' reservations. */
 export interface HeldDisk {
-  /** Resolves when so many more bytes may be written; throws when the share is used up or another body was taken. */
+  /**
+   * Resolves when this many more bytes may be written; throws if the quota is used up or another body was accepted.
+   */
   more(bytes: number): Promise<void>;
-  /** Gives it back, unless the upload was taken. */
+  /** Releases the reservation, unless the upload was accepted. */
   release(): Promise<void>;
 }
 
-// More is held than was asked for, so that a large body does not cost a transaction for every piece of it.
+// Reserves more than requested, so that a large body does not cost a transaction per chunk.
 const STEP_MIN_BYTES = 256 * 1024;
 const STEP_MAX_BYTES = 8 * 1024 ** 2;
 
@@ -59,7 +61,7 @@ export function holdDisk({ store, quotasOf, log }: BuildContext, row: UploadRow)
           .where("receivedAt", "is", null)
           .execute();
       } catch (error) {
-        // It counts until the row is swept.
+        // The reservation counts until the row is swept.
         log.warn({ err: error, uploadId: row.id }, "disk held for an upload could not be given back");
       }
     },

@@ -12,7 +12,7 @@ import { keepBuildLinksInside } from "./keep-links-inside.ts";
 export interface PackageOptions {
   folder: string;
   manifest: BotManifest;
-  /** package.json as the bot's author wrote it. */
+  /** The original package.json of the bot's author. */
   manifestText: string;
   /** The service's own copy of the package `vocalhost`. */
   sdkFolder: string;
@@ -22,7 +22,7 @@ export interface PackageOptions {
 }
 
 export interface InstallOptions extends PackageOptions {
-  /** Where a bot that brings no copy of the SDK finds one: a link to ours, or the base image it is to be built on. */
+  /** Where a bot without its own copy of the SDK finds one: through a link to ours, or in its base image. */
   sdk: "linked" | "of the base";
 }
 
@@ -35,14 +35,17 @@ const NPM_ARGUMENTS = [
   "--no-progress",
 ];
 
-/** No Git of anybody's choice, and what a lock file says of registries counts only for ours. */
+/** Forbids Git, and applies registry addresses in lock files only to ours. */
 const OWN_REGISTRY_ONLY = ["--git=no-git-for-builds", "--replace-registry-host=always"];
-/** Whatever this machine has for a library. */
+/** The platform of the base, whatever this machine's C library is. */
 const OF_THE_BASE = ["--os=linux", `--cpu=${process.arch}`, "--libc=glibc"];
-/** npm takes programs to run, folders to write to and files to read from it. */
+/** npm reads programs to run and paths to read and write from it. */
 const SETTINGS_FILE = ".npmrc";
 
-/** What the bot's folder wants installed, once it is known that it may be. Its own settings of npm are gone then. */
+/**
+ * Returns the packages the bot's folder needs, after checking that they are allowed. Removes the folder's own npm
+ * settings.
+ */
 export async function checkPackages(options: PackageOptions): Promise<Record<string, string>> {
   const { folder, say } = options;
   const needed = neededPackages(options.manifest);
@@ -53,7 +56,7 @@ export async function checkPackages(options: PackageOptions): Promise<Record<str
   return needed;
 }
 
-/** Everything the bot imports, in its folder. No code of a package runs. */
+/** Installs everything the bot imports into its folder. No package code runs. */
 export async function installPackages(options: InstallOptions): Promise<void> {
   const { folder, say } = options;
   const needed = await checkPackages(options);
@@ -62,7 +65,7 @@ export async function installPackages(options: InstallOptions): Promise<void> {
   const isBrought = existsSync(brought);
   if (Object.keys(needed).length === 0) say("No packages to install");
   else {
-    if (isBrought) await rename(brought, aside); // npm removes what it was not asked for
+    if (isBrought) await rename(brought, aside); // npm removes packages it was not asked for
     await installWithNpm(options, needed);
     if (isBrought) await rename(aside, brought);
   }
@@ -74,7 +77,7 @@ export async function installPackages(options: InstallOptions): Promise<void> {
   requireInstance(folder);
 }
 
-// The bot's own files stay as they came; npm gets to see only what it shall install.
+// npm sees only the packages to install; the bot's own files stay unchanged.
 async function installWithNpm(options: InstallOptions, needed: Record<string, string>): Promise<void> {
   const { folder, manifest, say } = options;
   const lock = join(folder, "package-lock.json");
@@ -84,7 +87,7 @@ async function installWithNpm(options: InstallOptions, needed: Record<string, st
     peerDependencies: _peer,
     optionalDependencies: _optional,
     scripts: _scripts,
-    packageManager: _manager, // may name a program to fetch and run instead of npm
+    packageManager: _manager, // may name a program to download and run instead of npm
     devEngines: _engines,
     ...rest
   } = manifest;
@@ -120,7 +123,7 @@ async function runNpm(
   await promise;
 }
 
-/** The base has the same version as we. */
+/** The base has the same version as this service. */
 async function requireSdk({ manifest, sdkFolder, say }: InstallOptions): Promise<void> {
   const { version } = JSON.parse(await readFile(join(sdkFolder, "package.json"), "utf8")) as {
     version: string;

@@ -2,14 +2,14 @@ import { readdir, readlink, realpath, rm } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
 import { BuildProblem } from "./build-problem.ts";
 
-/** A folder whose links may lead nowhere else. */
+/** A folder whose links must stay inside it. */
 export interface Fold {
   root: string;
-  /** Who is told to hold a link that leaves. */
+  /** Named in the error as the holder of the link. */
   holder: "archive" | "build";
 }
 
-/** What npm made of a lock file: that may say of any package that it is a link, and to where. */
+/** Checks the links npm made from a lock file, which may declare any package a link to any path. */
 export async function keepBuildLinksInside(folder: string): Promise<void> {
   const fold: Fold = { root: await realpath(folder), holder: "build" };
   const entries = await readdir(fold.root, { withFileTypes: true, recursive: true });
@@ -18,16 +18,16 @@ export async function keepBuildLinksInside(folder: string): Promise<void> {
   await settleLinks(paths, fold);
 }
 
-/** As far as its words say. */
+/** Checks the text of the path only. */
 export function requireInside({ path, target }: { path: string; target: string }, fold: Fold): void {
   if (target.startsWith("/") || !isInside(resolve(dirname(path), target), fold)) throw escaping(path, fold);
 }
 
-/** Links may point at links, so only the file system knows where one leads; nothing has followed them until then. */
+/** Resolves links through the file system, because a link may point at another link. No code has followed them yet. */
 export async function settleLinks(paths: readonly string[], fold: Fold): Promise<void> {
   for (const path of paths) {
     const real = await realpath(path).catch(() => undefined);
-    if (real === undefined) await rm(path); // leads nowhere, as it did where it came from
+    if (real === undefined) await rm(path); // the target was missing in the upload as well
     else if (!isInside(real, fold)) throw escaping(path, fold);
   }
 }

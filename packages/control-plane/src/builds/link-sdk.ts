@@ -2,7 +2,7 @@ import { lstat, readdir, readlink, rename, symlink } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import type { Log } from "@vocalhost/base/log";
 
-/** Where a build finds the service's own SDK, which is elsewhere on another machine. */
+/** The link from a build to the service's own SDK, whose path differs between machines. */
 export const LINKED_SDK = "node_modules/vocalhost";
 
 export interface BuildLinks {
@@ -12,8 +12,8 @@ export interface BuildLinks {
 }
 
 /**
- * Builds name the folder in which the service was when they were made. After an upgrade into another folder they would
- * start nothing any more.
+ * Updates the links of builds, which contain the service's folder at build time. After an upgrade into another folder
+ * their bots could not start.
  */
 export async function relinkSdk({ dataFolder, sdkFolder, log }: BuildLinks): Promise<void> {
   const builds = join(dataFolder, "builds");
@@ -25,10 +25,10 @@ export async function relinkSdk({ dataFolder, sdkFolder, log }: BuildLinks): Pro
 
 async function relink(link: string, sdkFolder: string): Promise<void> {
   const found = await lstat(link).catch(() => undefined);
-  if (!found?.isSymbolicLink()) return; // the bot brought its own
+  if (!found?.isSymbolicLink()) return; // the bot has its own copy
   const target = await readlink(link);
-  if (!isAbsolute(target) || target === sdkFolder) return; // links in uploads stay inside of them
+  if (!isAbsolute(target) || target === sdkFolder) return; // links in uploads stay inside them
   const aside = `${link}.new`;
   await symlink(sdkFolder, aside);
-  await rename(aside, link); // instances that start meanwhile find one or the other
+  await rename(aside, link); // an instance that starts meanwhile finds one of the two
 }

@@ -14,12 +14,12 @@ export interface MakeImageOptions {
   signal: AbortSignal;
 }
 
-/** Says what a build was made from, and which it is. */
+/** Returns a tag that identifies the build and its upload. */
 export function tagOf({ id, contextHash }: Pick<BuildRow, "id" | "contextHash">): string {
   return `${contextHash}-${id.slice(0, 8)}`;
 }
 
-/** Makes an image of a folder that the builder has looked through. */
+/** Makes an image of a folder that the builder has checked. */
 export async function makeImage(images: ImageBuilder, options: MakeImageOptions): Promise<BuildOutcome> {
   const { row, folder, facts, hasDockerfile, say, signal } = options;
   const late = AbortSignal.timeout(Math.max(1, Math.round(options.leftMs)));
@@ -40,7 +40,7 @@ export async function makeImage(images: ImageBuilder, options: MakeImageOptions)
     if (error instanceof ImageBuildError) return { status: "failed", message: error.message };
     if (error instanceof DriverUnavailableError)
       return { status: "failed", message: `${error.message}. Try again later.` };
-    if (signal.aborted) return { status: "failed", message: "The service is shutting down" }; // of no interest
+    if (signal.aborted) return { status: "failed", message: "The service is shutting down" }; // not shown
     return { status: "failed", message: `The builder failed: ${String(error)}` };
   }
 }

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 
-/** Never part of a bot: installed again, history, and secrets. */
+/** Never uploaded: packages (installed again), history and secrets. */
 const LEFT_OUT = /^(?:node_modules|\.git|\.env(?:\..*)?)$/;
 
-/** A bot's folder as a deployment uploads it: the same files give the same bytes. */
+/** Packs a bot's folder for a deployment; the same files give the same bytes. */
 export async function packFolder(folder: string): Promise<Buffer> {
   const entries: TarEntry[] = [];
   for (const name of (await filesIn(folder)).sort()) {

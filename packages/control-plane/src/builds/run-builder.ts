@@ -18,13 +18,13 @@ export interface RunBuilderOptions {
   task: BuilderTask;
   timeoutMs: number;
   say(line: string): void;
-  /** Who it runs as, and a folder of that user for npm. */
+  /** The builder's user, and a home folder for npm. */
   user?: (RunAs & { home: string }) | undefined;
-  /** Ends the builder; the outcome is then of no interest. */
+  /** Kills the builder; the outcome is then not used. */
   signal: AbortSignal;
 }
 
-/** Runs the builder in a process group of its own, and ends all of it when it takes too long. */
+/** Runs the builder in its own process group, and kills the whole group after the timeout. */
 export async function runBuilder({
   task,
   timeoutMs,
@@ -41,7 +41,7 @@ export async function runBuilder({
     },
     ...(user ? { uid: user.uid, gid: user.gid } : {}),
     detached: true,
-    stdio: ["pipe", "pipe", "pipe", "pipe"], // the last one only closes, when we are gone
+    stdio: ["pipe", "pipe", "pipe", "pipe"], // the last one closes when this process exits
   });
   giveNoPrecedence(child.pid);
   let outcome: BuildOutcome | undefined;
@@ -50,7 +50,7 @@ export async function runBuilder({
     try {
       process.kill(-child.pid, "SIGKILL");
     } catch {
-      // it has just ended
+      // it has just exited
     }
   };
   const timer = setTimeout(() => {
@@ -68,7 +68,7 @@ export async function runBuilder({
     }
   });
   createInterface({ input: child.stderr }).on("line", say);
-  child.stdin.on("error", () => undefined); // it ended before it was told; the outcome says so
+  child.stdin.on("error", () => undefined); // it exited before reading its task; the outcome reports this
   child.stdin.end(JSON.stringify(task));
   const { promise, resolve } = Promise.withResolvers<string>();
   child.once("error", (error) => resolve(error.message));
@@ -76,7 +76,7 @@ export async function runBuilder({
   const how = await promise;
   clearTimeout(timer);
   signal.removeEventListener("abort", kill);
-  kill(); // what it left behind
+  kill(); // kills child processes it left running
   return outcome ?? { status: "failed", message: `The builder ended without a result (${how})` };
 }
 

@@ -11,7 +11,7 @@ const SWEEP_EVERY_MS = 600_000;
 
 export interface BuildLoop {
   signal: AbortSignal;
-  /** Until there may be something to build. */
+  /** Resolves when there may be a build to run. */
   wait(): Promise<void>;
   wake(): void;
 }
@@ -22,7 +22,7 @@ interface Running {
   done: Promise<void>;
 }
 
-/** Builds, a few at a time, until the signal aborts. What a crash has cut short is built again. */
+/** Runs builds, a few at a time, until the signal aborts. Interrupted builds are run again. */
 export async function runBuilds(context: BuildContext, files: UploadFiles, loop: BuildLoop): Promise<void> {
   const { store, log, atOnce = 1 } = context;
   const { signal, wait, wake } = loop;
@@ -53,7 +53,7 @@ export async function runBuilds(context: BuildContext, files: UploadFiles, loop:
   await Promise.all([...running.values()].map(({ done }) => done));
 }
 
-/** Whatever is `building` and not ours was left behind: nobody else builds. */
+/** Only this process builds, so any other row in `building` was interrupted. */
 async function nextBuild(store: Store, running: Map<string, Running>): Promise<BuildRow | undefined> {
   const queue = await store.db
     .selectFrom("builds")
@@ -77,7 +77,7 @@ async function nextBuild(store: Store, running: Map<string, Running>): Promise<B
   return store.db.selectFrom("builds").selectAll().where("id", "=", chosen.id).executeTakeFirst();
 }
 
-/** The lowest number nobody has; builders in different slots are different users. */
+/** Returns the lowest free number; builders in different slots are different users. */
 function freeSlot(running: Map<string, Running>): number {
   const taken = new Set([...running.values()].map(({ slot }) => slot));
   let slot = 0;

@@ -31,7 +31,7 @@ test("files, folders and links within come out as they went in", async () => {
     { header: { name: "hard", size: 0, type: "link", linkname: "bot.ts" } },
     folder("empty/"),
   ]);
-  assert.equal(seen.entries, 11); // two folders have none of their own
+  assert.equal(seen.entries, 11); // two folders have no entry of their own
   assert.equal(place.read("bot.ts"), "export const bot = 1;");
   assert.equal(place.read("here").length, 100_000);
   assert.equal(place.read("deep/up"), place.read("bot.ts"));

@@ -15,10 +15,10 @@ export interface UnpackLimits {
 export const UNPACK_LIMITS: UnpackLimits = { bytes: 2 * 1024 ** 3, entries: 100_000 };
 
 const NAME_MAX_BYTES = 1_024;
-const DEPTH_MAX = 64; // deeper than npm or people go, and no single path makes more folders than this
-const FOLDER_BYTES = 4_096; // what an empty one takes on most disks
+const DEPTH_MAX = 64; // deeper than any real tree, and a limit for the folders of one path
+const FOLDER_BYTES = 4_096; // the size of an empty folder on most disks
 
-/** Into an empty folder. Whatever would end up anywhere else is refused. */
+/** Unpacks into an empty folder. Refuses every entry that would be written elsewhere. */
 export async function unpackArchive(
   archive: string,
   folder: string,
@@ -74,14 +74,14 @@ function createTally(limits: UnpackLimits): Tally {
   };
 }
 
-/** A hard link becomes a copy, so it takes as much as what it names. */
+/** A hard link becomes a copy, so it counts with the size of its target. */
 async function sizeOf({ header }: ParsedTarEntry, root: string): Promise<number> {
   if (header.type !== "link") return header.size;
   const named = await stat(pathOf(header.linkname ?? "", root));
   return Math.max(header.size, named.size);
 }
 
-/** The folder it is or lies in, and all above: an archive need not name them, so a short one could make millions. */
+/** Creates an entry's folders. Archives may omit them, so each counts: a short archive could create millions. */
 async function makeFolders(
   { header }: ParsedTarEntry,
   root: string,
@@ -106,7 +106,7 @@ async function place(
   const path = pathOf(header.name, root);
   const { type = "file" } = header;
   const isRoot = path === root;
-  if (type !== "file" || isRoot) await body.cancel(); // the next entry comes when this one was read or not wanted
+  if (type !== "file" || isRoot) await body.cancel(); // the next entry comes once this one was read or cancelled
   if (isRoot) return undefined;
   switch (type) {
     case "file":
@@ -124,7 +124,7 @@ async function place(
   }
 }
 
-// No symbolic link exists on the disk yet, so a path that looks inside is inside.
+// No symbolic link exists on the disk yet, so the text of a path decides whether it is inside.
 function pathOf(name: string, root: string): string {
   const parts = name.split("/").filter((part) => part !== "" && part !== ".");
   const isOdd = name.startsWith("/") || parts.includes("..") || /[\0\\]/.test(name);

@@ -9,30 +9,36 @@ import { createGunzip } from "node:zlib";
 import { z } from "zod";
 import type { ObjectStore } from "./object-store/object-store.ts";
 
-/** Uploaded archives, each with what was found out while it came in: on the disk, and in the object store if there is one. */
+/**
+ * Uploaded archives, each with the facts found during its upload; on the disk, and in the object store if there is
+ * one.
+ */
 export interface UploadFiles {
-  /** Takes in a body beside the others of the same upload. `hold`: resolves when so many more bytes may be written. */
+  /**
+   * Receives a body, perhaps beside others of the same upload. `hold` resolves when this many more bytes may be
+   * written.
+   */
   take(uploadId: string, file: Readable, hold: (bytes: number) => Promise<void>): Promise<TakenUpload>;
-  /** Its file, brought here if another controller has taken it in. */
+  /** Returns its file, fetching it first if another controller received it. */
   bring(uploadId: string): Promise<string>;
   info(uploadId: string): Promise<UploadInfo | undefined>;
   remove(uploadId: string): Promise<void>;
-  /** Removes what controllers that died while a body came in have left here. */
+  /** Removes partial files left by controllers that exited during an upload. */
   sweepPartial(nowMs: number): Promise<void>;
 }
 
-/** A body that is whole, under a name of its own. */
+/** A complete body, under a name of its own. */
 export interface TakenUpload extends AsyncDisposable {
   info: UploadInfo;
-  /** From now on it is the upload's, and every controller finds it. */
+  /** Makes it the upload's file, which every controller finds. */
   keep(): Promise<void>;
 }
 
 export const UploadInfo = z
   .object({
-    /** Of its bytes, as they came. */
+    /** Hash of the uploaded bytes. */
     contextHash: z.string(),
-    /** Of what is packed in it; an upload from before this was written down has only this one. */
+    /** Hash of the unpacked files; older uploads have only the other one. */
     contentHash: z.string().optional(),
     sizeBytes: z.number(),
   })
@@ -66,7 +72,7 @@ export function createUploadFiles(
     await rename(archive, path(uploadId));
     await objectStore?.put(keys.archive, path(uploadId));
     await objectStore?.put(keys.info, info);
-    await rename(info, infoPath(uploadId)); // last, as in the object store: what has this is whole
+    await rename(info, infoPath(uploadId)); // last: it marks the upload as complete
   }
 
   async function sweepPartial(nowMs: number): Promise<void> {
@@ -74,7 +80,7 @@ export function createUploadFiles(
     for (const name of await readdir(folder)) {
       if (!name.endsWith(PARTIAL)) continue;
       const partial = join(folder, name);
-      const about = await stat(partial).catch(() => undefined); // it may have been finished meanwhile
+      const about = await stat(partial).catch(() => undefined); // the upload may have finished meanwhile
       if (about && about.mtimeMs < nowMs - PARTIAL_DEAD_MS) await rm(partial, { force: true });
     }
   }
@@ -90,7 +96,7 @@ export function createUploadFiles(
     },
     async take(uploadId, file, hold) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      await sweepPartial(Date.now()).catch(() => undefined); // here, because only the leader looks otherwise
+      await sweepPartial(Date.now()).catch(() => undefined); // a standby has no other sweep
       const attempt = join(folder, `${uploadId}.${randomUUID()}`);
       const [archive, info] = [`${attempt}.tgz${PARTIAL}`, `${attempt}.json${PARTIAL}`];
       const clear = async (): Promise<void> => {
@@ -120,7 +126,7 @@ export function createUploadFiles(
   };
 }
 
-// Unpacked for a hash only, so that the same files count as the same whoever compressed them.
+// Also unpacks the body to hash its contents, so that the same files match however they were compressed.
 async function store(
   file: Readable,
   { path, limits, hold }: { path: string; limits: UploadLimits; hold: (bytes: number) => Promise<void> },
@@ -130,7 +136,7 @@ async function store(
   const compressed = counting(limits.compressedBytes);
   const unpacked = counting(limits.unpackedBytes);
   const copy = new PassThrough();
-  const whole = new AbortController(); // whichever fails first ends the other
+  const whole = new AbortController(); // the first failure ends the other
   const { signal } = whole;
   const hashed = pipeline(copy, createGunzip(), unpacked.stream, contentHash, { signal }).catch(
     (error: unknown) => {

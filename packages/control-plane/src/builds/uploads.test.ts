@@ -1,4 +1,4 @@
-// On both stores: what is held and taken is said by rows.
+// Runs on both stores, because rows record what is reserved and accepted.
 import { isAppError } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
@@ -45,7 +45,7 @@ eachStore((open) => {
     await until(() => service.written() >= archive.length - 100_000, DEADLINE_MS, "most of the first body");
 
     const second = await service.send(await service.createUpload());
-    second.body.write(archive.subarray(0, -10)); // its end never comes, so it must be refused on the way
+    second.body.write(archive.subarray(0, -10)); // its end never comes, so the upload must be refused earlier
     await refused(ended(second.done), "QUOTA_EXCEEDED");
     assert.ok(service.written() <= 3 * MIB);
 
@@ -170,7 +170,7 @@ async function start({
     },
     createUpload: (): Promise<GivenUpload> =>
       builds.createUpload(organization, { region: undefined, actor: "key:1" }),
-    /** Begins to send; the body is what is written. */
+    /** Begins an upload; the test writes its body. */
     async send({ uploadId, uploadFields }: GivenUpload) {
       const body = new PassThrough();
       body.on("error", () => undefined);
@@ -179,7 +179,7 @@ async function start({
       done.catch(() => undefined);
       return { body, done };
     },
-    /** Bytes of all that came in. */
+    /** Returns the total bytes of all uploads. */
     written: () => files().reduce((sum, name) => sum + readFileSync(join(uploads, name)).length, 0),
     partial: () => files().filter((name) => name.endsWith(".part")),
     archiveOf: (uploadId: string) => join(uploads, `${uploadId}.tgz`),
@@ -194,7 +194,7 @@ async function start({
   };
 }
 
-/** Of bytes that gzip cannot make fewer. */
+/** Returns an archive of random bytes, which gzip cannot compress. */
 function archiveOf(bytes: number): Buffer {
   return gzipSync(randomBytes(bytes));
 }

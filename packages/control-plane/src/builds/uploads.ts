@@ -12,11 +12,11 @@ import type { TakenUpload, UploadFiles } from "./upload-files.ts";
 import { usedUp } from "./upload-refusals.ts";
 
 const UPLOAD_LIFE_MS = 15 * 60_000;
-const KEPT_MS = 24 * 3_600_000; // after which another build of it is unlikely
-/** A body that began in time has ended by then, or its controller died, and what it held is free again. */
+const KEPT_MS = 24 * 3_600_000; // after that another build of it is unlikely
+/** After this a body has ended or its controller has exited, and its reservation is released. */
 const OVER_MS = 3_600_000;
 
-/** Gives the right to send one archive, for a quarter of an hour. */
+/** Returns form fields that authorise the upload of one archive within a quarter of an hour. */
 export async function createUpload(
   { store, clock, newId, regions, quotasOf }: BuildContext,
   organizationId: OrganizationId,
@@ -49,7 +49,7 @@ export async function createUpload(
   };
 }
 
-/** Takes an archive sent with the right form fields. */
+/** Receives an archive with valid form fields. */
 export async function receiveUpload(
   context: BuildContext,
   files: UploadFiles,
@@ -78,7 +78,7 @@ export async function receiveUpload(
   }
 }
 
-/** Of several bodies for one upload only the first that is whole gets it; what it held becomes what it takes. */
+/** Accepts the first complete body of an upload. Its reservation becomes its size. */
 async function takeRow(
   { store, clock, quotasOf }: BuildContext,
   { id, organizationId }: UploadRow,
@@ -86,7 +86,7 @@ async function takeRow(
 ): Promise<void> {
   await store.transaction(async (tx) => {
     const held = await tx.selectFrom("uploads").select("sizeBytes").where("id", "=", id).executeTakeFirst();
-    const moreBytes = Math.max(0, sizeBytes - (held?.sizeBytes ?? 0)); // usually none: enough was held
+    const moreBytes = Math.max(0, sizeBytes - (held?.sizeBytes ?? 0)); // usually none
     await requireDiskQuota({ store, tx, quotasOf }, organizationId, moreBytes);
     const { numUpdatedRows } = await tx
       .updateTable("uploads")
@@ -98,7 +98,7 @@ async function takeRow(
   });
 }
 
-/** What cannot be kept can be sent again. */
+/** Frees the row if storing fails, so that the client can upload again. */
 async function keepOrFree(
   { store, log }: BuildContext,
   files: UploadFiles,
@@ -107,7 +107,7 @@ async function keepOrFree(
   try {
     await taken.keep();
   } catch (error) {
-    // Before the row is free: afterwards they may be somebody else's.
+    // Before the row is free, because afterwards the files may belong to another upload.
     await files
       .remove(uploadId)
       .catch((problem: unknown) => log.warn({ err: problem, uploadId }, "an upload's files were left"));
@@ -120,7 +120,7 @@ async function keepOrFree(
   }
 }
 
-/** Removes archives that are of no more use. */
+/** Removes archives that are no longer needed. */
 export async function sweepUploads({ store, clock }: BuildContext, files: UploadFiles): Promise<void> {
   const nowMs = clock.nowMs();
   await files.sweepPartial(nowMs);

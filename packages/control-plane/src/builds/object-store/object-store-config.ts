@@ -49,10 +49,13 @@ export const objectStoreSettings = {
   },
 } as const satisfies Settings;
 
-/** A bucket for uploads and builds. */
+/** Settings of a bucket for uploads and builds. */
 export type ObjectStoreConfig = NonNullable<ReturnType<typeof readObjectStore>>;
 
-/** Undefined: uploads and builds are only in the data folder. Throws an error that names the setting that is wrong. */
+/**
+ * Returns undefined if uploads and builds are only in the data folder. Throws an error that names the invalid
+ * setting.
+ */
 export function readObjectStore(environment: Record<string, string | undefined>) {
   const settings = readSettings(objectStoreSettings, environment);
   const { bucket, prefix, endpoint, region } = settings;

@@ -16,9 +16,9 @@ const ATTEMPTS = 3;
 const AGAIN_MS = 200;
 const silent = (): void => undefined;
 const SILENT = { debug: silent, info: silent, warn: silent, error: silent };
-const SHA256 = "sha256"; // our own, because not every server keeps the checksums of the interface
+const SHA256 = "sha256"; // our own metadata, because some servers do not store the interface's checksums
 
-/** A bucket of anything that speaks the S3 interface. */
+/** Opens a bucket of any server with the S3 interface. */
 export async function openS3ObjectStore(config: ObjectStoreConfig): Promise<ObjectStore> {
   const { S3Client, ...commands } = await loadLibrary("@aws-sdk/client-s3", {
     needs: "Builds in a bucket need",
@@ -31,10 +31,10 @@ export async function openS3ObjectStore(config: ObjectStoreConfig): Promise<Obje
     region,
     ...(endpoint ? { endpoint, forcePathStyle: true } : {}),
     ...(credentials ? { credentials } : {}),
-    maxAttempts: 1, // files are streams, which it does not send again: we do, for all
-    logger: SILENT, // what matters is thrown
+    maxAttempts: 1, // it does not resend streams, so we retry every request ourselves
+    logger: SILENT, // errors are thrown
     requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: SILENT_MS, requestTimeout: WHOLE_MS },
-    requestChecksumCalculation: "WHEN_REQUIRED", // its trailers are unknown to many servers
+    requestChecksumCalculation: "WHEN_REQUIRED", // many servers do not know its trailers
     responseChecksumValidation: "WHEN_REQUIRED",
   });
   const at = (key: string): { Bucket: string; Key: string } => ({ Bucket, Key: `${prefix}${key}` });

@@ -5,7 +5,7 @@ const ANSWER_LIMIT_MS = 15_000;
 const PROBE_LIMIT_MS = 45_000; // npm itself needs a while on a busy machine
 
 /**
- * Fails with one sentence when the package registry cannot be reached, instead of letting `npm install` retry for
+ * Fails with one sentence if the package registry cannot be reached, instead of letting `npm install` retry for
  * minutes.
  */
 export async function requireRegistry(

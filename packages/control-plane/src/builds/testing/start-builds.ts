@@ -1,4 +1,4 @@
-// Builds over a store of their own, with a folder, two organisations and whoever runs what waits. For tests.
+// Starts builds for tests, with a store, a folder, two organisations and a worker.
 import type { Build } from "@vocalhost/protocol";
 import { randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
