@@ -28,7 +28,7 @@ test("a ciphertext under another field, version, set or organisation is refused"
   for (const other of [{ organizationId: "x" }, { setId: "x" }, { version: 4 }]) {
     assert.throws(() => openDataKey(oldKeys, wrapped, { ...place, ...other }));
   }
-  // Even with the right data key.
+  // The right data key alone must not open it.
   assert.throws(() => createDataKey(oldKeys, place).dataKey.decrypt("API_KEY", ciphertext));
 });
 

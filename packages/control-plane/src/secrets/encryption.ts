@@ -6,7 +6,7 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** What a ciphertext belongs to; elsewhere it cannot be opened. */
+/** The owner of a ciphertext, which cannot be decrypted under another one. */
 export interface SealedPlace {
   organizationId: string;
   setId: string;
@@ -18,10 +18,10 @@ export interface WrappedKey {
   masterKeyId: string;
 }
 
-/** Seals the values of one version of one secret set. */
+/** Encrypts the values of one version of one secret set. */
 export interface DataKey {
   encrypt(fieldName: string, value: string): string;
-  /** Throws if the text was altered or belongs elsewhere. */
+  /** Throws if the text was altered or belongs to another owner. */
   decrypt(fieldName: string, ciphertext: string): string;
 }
 
@@ -37,7 +37,7 @@ export function openDataKey(masterKeys: MasterKeys, wrapped: WrappedKey, place: 
   return toDataKey(unwrap(masterKeys, wrapped, place), place);
 }
 
-/** The same data key under the first master key; values stay as they are. */
+/** Encrypts the same data key with the first master key; values stay unchanged. */
 export function rewrapDataKey(masterKeys: MasterKeys, wrapped: WrappedKey, place: SealedPlace): WrappedKey {
   return wrap(masterKeys[0], unwrap(masterKeys, wrapped, place), place);
 }
@@ -59,12 +59,12 @@ function unwrap(masterKeys: MasterKeys, wrapped: WrappedKey, place: SealedPlace)
   return unseal(master.key, wrapped.wrappedKey, placeOf(place, ""));
 }
 
-/** No part can contain the separator: ids are UUIDs, names of fields are checked. A wrapped key has no field. */
+/** No part can contain the separator: ids are UUIDs, and names of fields are validated. A wrapped key has no field. */
 function placeOf(place: SealedPlace, fieldName: string): Buffer {
   return Buffer.from([place.organizationId, place.setId, fieldName, place.version].join("|"));
 }
 
-/** base64 of nonce, tag, ciphertext */
+/** Returns base64 of nonce, tag and ciphertext. */
 function seal(key: Buffer, plain: Buffer, associated: Buffer): string {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(associated);

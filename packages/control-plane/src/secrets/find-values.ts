@@ -1,8 +1,8 @@
-/** Finds many texts in another at once, in time that does not depend on how many there are or how they look. */
+/** Finds many values in a text, in time that does not depend on their number or contents. */
 export interface ValueFinder {
-  /** Where they are, in order; those that overlap are one. */
+  /** Returns their positions in order, with overlapping ones merged. */
   find(text: string): Span[];
-  /** How many characters at the end of the text begin one of them. */
+  /** Returns how many characters at the end of the text begin a value. */
   beginsAtEnd(text: string): number;
 }
 
@@ -16,8 +16,9 @@ const NONE = -1; // no character has this number
 const NODES_AT_ONCE = 16_384;
 
 /**
- * Aho and Corasick's automaton. A regular expression of long values is refused by the engine, aloud.
- * It has as many nodes as the values have characters, so it is built in steps, between which others can have their turn.
+ * Builds an Aho-Corasick automaton, because the engine refuses a regular expression of long values with an error that
+ * quotes them. It has one node per character of the values, so it is built in steps that let other work run between
+ * them.
  */
 export function* buildValueFinder(values: readonly string[]): Generator<void, ValueFinder> {
   const graph = createGraph(values.reduce((sum, { length }) => sum + length, 1));
@@ -26,7 +27,7 @@ export function* buildValueFinder(values: readonly string[]): Generator<void, Va
     growing.insert(value);
     yield;
   }
-  // What a node falls back to is nearer to the root, so it must have been linked before.
+  // A node's fallback is nearer to the root, so it must be linked first.
   const sorted = yield* byDepth(graph.depth.subarray(0, growing.nodes()));
   for (let at = 0; at < sorted.length; at += NODES_AT_ONCE) {
     growing.link(sorted.subarray(at, at + NODES_AT_ONCE));
@@ -35,9 +36,9 @@ export function* buildValueFinder(values: readonly string[]): Generator<void, Va
   return finderIn(graph);
 }
 
-/** What is kept of it. */
+/** The part of the automaton that is kept. */
 interface Graph {
-  // Most nodes have one child, and it is the next one; the few other edges are in the map.
+  // Most nodes have one child, which is the next node; the map holds the few other edges.
   nextCharacter: Int32Array;
   hasBranches: Uint8Array;
   branches: Map<number, number>;
@@ -140,7 +141,7 @@ function addSpan(spans: Span[], span: Span): void {
   spans.push(span);
 }
 
-/** The nodes, those of a smaller depth first. */
+/** Sorts the nodes by depth. */
 function* byDepth(depth: Int32Array): Generator<void, Int32Array> {
   const parts: { from: number; to: number }[] = [];
   for (let from = 0; from < depth.length; from += NODES_AT_ONCE)

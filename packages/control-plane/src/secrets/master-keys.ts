@@ -12,7 +12,7 @@ export const masterKeySettings = {
   },
 } as const satisfies Settings;
 
-/** First encrypts, all decrypt. Never in the store. */
+/** The first key encrypts, all decrypt. They are never in the store. */
 export type MasterKeys = readonly [MasterKey, ...MasterKey[]];
 
 export interface MasterKey {
@@ -24,7 +24,7 @@ const KEY_BYTES = 32;
 const MADE_HERE = /^k\d{8}-([0-9a-f]{8})$/;
 const ENTRY = /^([A-Za-z0-9._-]{1,64}):([A-Za-z0-9+/]{43}=)$/;
 
-/** `id:base64` of 32 bytes, one per line or separated by commas. */
+/** Parses `id:base64` of 32 bytes, one per line or separated by commas. */
 export function parseMasterKeys(text: string): MasterKeys {
   const keys = text
     .split(/[\s,]+/)
@@ -37,7 +37,7 @@ export function parseMasterKeys(text: string): MasterKeys {
   return [first, ...others];
 }
 
-/** Reads the file, or makes one with a fresh key. Without this file no stored secret can be read. */
+/** Reads the file, or creates it with a new key. Without this file no stored secret can be decrypted. */
 export async function openMasterKeyFile(
   path: string,
   { mayCreate = true }: { mayCreate?: boolean } = {},
@@ -53,7 +53,7 @@ export async function openMasterKeyFile(
 
 function parseEntry(entry: string): MasterKey {
   const [, id, base64] = ENTRY.exec(entry) ?? [];
-  // The entry itself is a secret, so the message does not show it.
+  // The entry itself is a secret, so the message does not quote it.
   if (id === undefined || base64 === undefined) {
     throw new Error("A master key must look like id:base64, with 32 bytes in base64");
   }
@@ -64,7 +64,7 @@ function parseEntry(entry: string): MasterKey {
   return { id, key };
 }
 
-/** Puts a fresh key before those of the file, whole or not at all. The others go on decrypting. */
+/** Inserts a new key before those of the file, atomically. The others still decrypt. */
 export async function addMasterKey(path: string): Promise<MasterKeys> {
   const before = await readFile(path, "utf8");
   const { uid, gid } = await stat(path);

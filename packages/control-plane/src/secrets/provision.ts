@@ -14,7 +14,7 @@ export interface ProvisionOptions {
   log: Log;
 }
 
-/** Makes every pending set ready, once its values can be read back; call it at every start as well. */
+/** Marks every pending set as ready after decrypting its values; must also run at every start. */
 export async function provisionSecrets(options: ProvisionOptions): Promise<void> {
   const pending = await options.store.db
     .selectFrom("secretSets")

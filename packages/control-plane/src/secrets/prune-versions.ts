@@ -2,13 +2,13 @@ import { parseSpec } from "../agents/deployments/deployment-spec.ts";
 import type { DeploymentPhase, SecretSetRow } from "@vocalhost/store/schema";
 import type { Db, Store, Tx } from "@vocalhost/store/store";
 
-/** A deployment being made may still pin a version that was current a moment ago. */
+/** A deployment in creation may still pin a version that was current a moment ago. */
 const KEPT_MS = 3_600_000;
-/** A set keeps so many however often it is changed, besides those that deployments run with. */
+/** A set keeps this many versions, besides those that deployments use. */
 const NEWEST_KEPT = 10;
 const livingPhases: DeploymentPhase[] = ["Creating", "Validating", "Active", "Draining"];
 
-/** Forgets versions that no instance can ask for any more. Answers how many. */
+/** Deletes versions that no instance can request any more; returns how many. */
 export async function pruneSecretVersions(store: Store, { nowMs }: { nowMs: number }): Promise<number> {
   const pinned = await pinnedVersions(store.db);
   const versions = await store.db
@@ -31,8 +31,8 @@ export async function pruneSecretVersions(store: Store, { nowMs }: { nowMs: numb
 }
 
 /**
- * In the transaction that makes a version. Each holds all values of its set: a few small changes a second would fill the
- * disk before anybody looks for what is unused.
+ * Runs in the transaction that creates a version. Each version holds all values, so a few changes a second would fill
+ * the disk before the periodic pruning.
  */
 export async function forgetOldVersions(
   tx: Tx,

@@ -1,20 +1,26 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { buildValueFinder, type Span } from "./find-values.ts";
 
-/** Shorter values would black out ordinary words. */
+/** Shorter values would redact ordinary words. */
 export const REDACTED_FROM_LENGTH = 8;
-/** A value cut off at the end of the text is redacted when at least this much of it is there. */
+/** A value cut off at the end of the text is redacted from this length on. */
 const FRAGMENT_FROM_LENGTH = 32;
-/** Each costs some three dozen bytes of memory. In older sets, which may be larger, the forms inside URLs are left out first. */
+/**
+ * Each character costs some three dozen bytes of memory. Older sets may be larger; their URL-encoded forms are left
+ * out first.
+ */
 const SEARCHED_CHARACTERS_MAX = 4 * 1024 * 1024;
-/** What is built at once of the search for a large set; calls and starts do not wait for the rest. */
+/** The build of a large finder pauses after this long, so that calls and starts need not wait. */
 const TURN_MS = 10;
 const REDACTED = "[redacted]";
 const WITHHELD = "[withheld: secret values could not be searched for]";
 
 export type Redactor = (text: string) => string;
 
-/** Replaces known secret values, also as they look inside JSON and URLs, and each line of those with several. */
+/**
+ * Returns a function that replaces secret values, also in their JSON and URL-encoded forms, and each line of values
+ * with several.
+ */
 export async function createRedactor(
   values: Iterable<string>,
   leavesOut: (forms: number) => void = () => undefined,
@@ -27,15 +33,15 @@ export async function createRedactor(
   }
 }
 
-/** Shows nothing. */
+/** Replaces the whole text. */
 export const withhold: Redactor = () => WITHHELD;
 
-/** How much a redactor of these searches for. */
+/** Returns how many characters a redactor of these values searches for. */
 export function searchedCharacters(values: Iterable<string>): number {
   return searchedOf(formsOf([...values])).reduce((sum, { length }) => sum + length, 0);
 }
 
-/** Whether a redactor of these leaves nothing out. */
+/** Returns whether a redactor of these values leaves none out. */
 export function redactsWhole(values: Iterable<string>): boolean {
   const forms = formsOf([...values]);
   return searchedOf(forms).length === forms.length;
@@ -51,7 +57,7 @@ async function inTurns<T>(steps: Generator<void, T>): Promise<T> {
   }
 }
 
-// An error may quote what it failed on, and errors are logged.
+// An error may quote the value, and errors are logged.
 function shownOnlyIf(redact: () => string): string {
   try {
     return redact();
@@ -110,7 +116,7 @@ function encodeForUrl(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-// By units, as the finder reads; a spread would go by characters.
+// Reverses UTF-16 units, as the finder reads them; a spread would use code points.
 function reversed(text: string): string {
   const units = new Uint16Array(text.length);
   for (let at = 0; at < text.length; at += 1) units[at] = text.charCodeAt(text.length - 1 - at);

@@ -1,13 +1,13 @@
 import { badRequest } from "@vocalhost/base/refusals";
 import { redactsWhole } from "./redact.ts";
 
-/** Names and values together. What is larger could not be hidden whole in what bots print. */
+/** Limits names and values together. Values of a larger set could not all be redacted in bots' output. */
 const SET_BYTES_MAX = 1024 * 1024;
 const KIB = 1024;
-/** They are stored with one statement, which has room for twice as many. */
+/** One statement stores them, and has room for twice as many. */
 const SECRETS_MAX = 4_000;
 
-/** Refuses a set that is too large for its values to be stored, and hidden wherever they show up. */
+/** Refuses a set that is too large to be stored and to be redacted everywhere. */
 export function requireHideable(values: ReadonlyMap<string, string>): void {
   if (values.size > SECRETS_MAX)
     throw badRequest(`A secret set may have ${SECRETS_MAX} secrets: delete those that are no longer needed`);

@@ -2,15 +2,15 @@ import { AppError } from "@vocalhost/protocol";
 import type { OrganizationId } from "../identity/principal.ts";
 import type { Store, Tx } from "@vocalhost/store/store";
 
-/** More than two for each agent that an organisation may have; a loop that makes sets ends here instead of on a full disk. */
+/** More than two for each agent an organisation may have; a faulty loop stops here before the disk is full. */
 export const SETS_MAX = 500;
 
-/** For one more set. */
+/** Throws if there is no room for one more set. */
 export async function requirePlace(
   { store, tx }: { store: Store; tx: Tx },
   organizationId: OrganizationId,
 ): Promise<void> {
-  // Two creations at once must not both see a place for one.
+  // The lock keeps two concurrent creations from taking the same free place.
   const organization = tx.selectFrom("organizations").select("id").where("id", "=", organizationId);
   await store.forUpdate(organization).execute();
   const { count } = await tx

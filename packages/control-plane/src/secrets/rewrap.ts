@@ -3,15 +3,15 @@ import type { Store, Tx } from "@vocalhost/store/store";
 import { openDataKey, rewrapDataKey } from "./encryption.ts";
 import type { MasterKeys } from "./master-keys.ts";
 
-/** Ids of the master keys that something in the store was sealed by. */
+/** Returns the ids of the master keys that encrypt anything in the store. */
 export async function neededMasterKeys({ db }: Pick<Store, "db">): Promise<string[]> {
   const used = await db.selectFrom("secretVersions").select("masterKeyId").distinct().execute();
   return used.map(({ masterKeyId }) => masterKeyId);
 }
 
 /**
- * Throws if something in the store was sealed by a master key that is not at hand, or by another one of the same id: better
- * no start than no secrets.
+ * Throws if the store needs a master key that is missing or differs under the same id. Starting without it would lose
+ * secrets.
  */
 export async function requireKnownMasterKeys(
   store: Store,
@@ -35,7 +35,7 @@ export function missingKeys(ids: readonly string[], where: string): ConfigError 
   );
 }
 
-/** Tries the newest: an earlier key of the same id may be lost for good. */
+/** Tries the newest value: an earlier key of the same id may be lost for good. */
 async function opens({ db }: Store, masterKeys: MasterKeys, id: string): Promise<boolean> {
   const row = await db
     .selectFrom("secretVersions")
@@ -54,7 +54,10 @@ async function opens({ db }: Store, masterKeys: MasterKeys, id: string): Promise
   }
 }
 
-/** Moves every data key to the first master key, after which the others may go. Answers how many it moved. */
+/**
+ * Encrypts every data key with the first master key, after which the others can be removed. Returns how many it
+ * changed.
+ */
 export async function rewrapSecrets(
   store: Store,
   masterKeys: MasterKeys,

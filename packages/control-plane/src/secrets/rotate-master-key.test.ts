@@ -72,7 +72,7 @@ test("a key that is lost is not replaced by another: no start, one sentence, and
     error.message.startsWith(sentence),
   );
   assert.equal(existsSync(file), false);
-  const { keys: other } = await openMasterKeyFile(file); // as an earlier release would have made it, on the same day
+  const { keys: other } = await openMasterKeyFile(file); // with the id of an earlier release
   await assert.rejects(requireKnownMasterKeys(store, other, file), (error: Error) =>
     error.message.startsWith(sentence),
   );

@@ -6,7 +6,7 @@ const SETTING = "master-key";
 
 export interface RotateOptions {
   store: Store;
-  /** From the settings, which only their owner can change. */
+  /** The keys in the settings, which only the operator can change. */
   configured: string | undefined;
   file: string;
   /** Whether a controller leads. */
@@ -15,12 +15,15 @@ export interface RotateOptions {
 }
 
 export type Rotated =
-  /** The service seals with another key as long as it runs. */
+  /** The running service encrypts with another key until it restarts. */
   | { state: "restart"; key: string; where: string }
-  /** Nothing in the store needs the old ones. */
+  /** No data in the store needs the old keys. */
   | { state: "done"; key: string; where: string; moved: number; old: string[] };
 
-/** Makes a new master key and moves all secrets to it. Interrupted, or while the service must restart, it goes on when called again. */
+/**
+ * Creates a master key and moves all secrets to it. A repeated call continues an interrupted rotation, or one that
+ * waits for a restart.
+ */
 export async function rotateMasterKey(options: RotateOptions): Promise<Rotated> {
   const { store, configured, file, isRunning, progress } = options;
   const where = configured === undefined ? file : "VOCALHOST_MASTER_KEYS";
@@ -34,14 +37,14 @@ export async function rotateMasterKey(options: RotateOptions): Promise<Rotated> 
   return { state: "done", key, where, moved, old: others.map(({ id }) => id) };
 }
 
-/** A second key in the file is of a rotation that is not over. */
+/** A second key in the file belongs to an unfinished rotation. */
 async function keysOfFile({ store, file }: RotateOptions): Promise<MasterKeys> {
   const needed = await neededMasterKeys(store);
   const { keys, created } = await openMasterKeyFile(file, { mayCreate: needed.length === 0 });
   return keys.length > 1 || created ? keys : addMasterKey(file);
 }
 
-/** The leader writes down which key it seals with. */
+/** Stores the id of the leader's current master key. */
 export async function noteSealingKey(store: Store, [{ id }]: MasterKeys): Promise<void> {
   await store.transaction((tx) =>
     tx

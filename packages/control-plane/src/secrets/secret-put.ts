@@ -2,7 +2,7 @@ import type { AppError } from "@vocalhost/protocol";
 import { z } from "zod";
 import { badRequest } from "@vocalhost/base/refusals";
 
-/** What a PUT on a secret set asks for. */
+/** The change a PUT on a secret set requests. */
 export type SecretPut =
   | { kind: "secret"; values: ReadonlyMap<string, string>; region: string | undefined }
   | { kind: "imagePullSecret"; host: string; value: string; region: string | undefined };
@@ -10,7 +10,7 @@ export type SecretPut =
 export const SECRET_SET_NAME =
   /^(?=.{3,63}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const FIELD_NAME = /^[A-Za-z0-9_-]{1,64}$/;
-/** Environments are limited: by Linux to 128 KiB a value, and a null byte ends one. */
+/** Linux limits a value of the environment to 128 KiB, and a null byte ends it. */
 const VALUE_LENGTH_MAX = 32 * 1024;
 const FIELDS_MAX = 256;
 
@@ -33,7 +33,7 @@ const Several = z.object({
   secrets: z.array(Field).min(1).max(FIELDS_MAX),
   region,
 });
-/** As the command line sends it. */
+/** The command line's form of the body. */
 const Single = Field.extend({
   name: z.string().optional(),
   isImagePullSecret: z.literal(false).optional(),

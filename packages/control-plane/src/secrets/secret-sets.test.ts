@@ -48,7 +48,7 @@ test("a set has values of 1 MiB at most, however they came into it", async () =>
   };
   await assert.rejects(put("bot", fields({ ONE: value(), MORE: "x".repeat(1_024) })), tooLarge);
   assert.deepEqual(await environment("bot", 1), filled);
-  await put("bot", fields({ KEY_0: value() })); // in place of another
+  await put("bot", fields({ KEY_0: value() })); // replaces another
   await sets.deleteKey(acme, "bot", { fieldName: "KEY_1", actor: "system" });
   await put("bot", fields({ MORE: value() }));
   const odd = Object.fromEntries(
@@ -136,7 +136,7 @@ test("values swapped between sets, fields, versions or organisations are refused
   await place(victim).set({ ciphertext: victim.ciphertext }).execute();
   await environment(victim.name, victim.version);
 
-  // With its own data key and all: another organisation's row is still another's.
+  // Another organisation's row must not decrypt, even with its data key.
   await store.db
     .updateTable("secretSets")
     .set({ organizationId: world.other })

@@ -41,11 +41,11 @@ export interface ShownSet extends Omit<ListedSet, "name" | "type"> {
   secrets: { fieldName: string }[];
 }
 
-/** Values go in here and come out only as an instance's environment. */
+/** Stores secret values, which leave only as an instance's environment. */
 export interface SecretSets extends AsyncDisposable {
   list(organizationId: OrganizationId, filter?: { region?: string | undefined }): Promise<ListedSet[]>;
   get(organizationId: OrganizationId, name: string): Promise<ShownSet>;
-  /** Creates the set, or merges into a new version of it. It is stored when this resolves, and soon ready. */
+  /** Creates the set, or merges into a new version of it. Resolves when it is stored; it is ready soon after. */
   put(
     organizationId: OrganizationId,
     name: string,
@@ -63,7 +63,7 @@ export function createSecretSets(options: SecretSetsOptions): SecretSets {
   const { store, clock, failpoint, log } = options;
   const provisioning = new Set<Promise<unknown>>();
 
-  /** After an answer has gone out; what a crash leaves pending is found at the next start. */
+  /** Runs after the answer was sent. The next start provisions sets that a crash left pending. */
   function provisionSoon(): void {
     const work = provisionSecrets(options).catch((error: unknown) => {
       log.error({ err: error }, "secret sets could not be provisioned");
@@ -198,7 +198,7 @@ async function insertSet(tx: Tx, { nowMs, ...set }: NewSet): Promise<SecretSetRo
   return row;
 }
 
-/** Only from the version that was read: what another has written meanwhile is not overwritten. */
+/** Updates only the version that was read, so that a concurrent change is not overwritten. */
 async function advance(
   tx: Tx,
   set: SecretSetRow,

@@ -5,10 +5,10 @@ import type { Db, Tx } from "@vocalhost/store/store";
 import { createDataKey, openDataKey } from "./encryption.ts";
 import type { MasterKeys } from "./master-keys.ts";
 
-/** Under which an image-pull secret keeps its one value. */
+/** The field that holds the one value of an image-pull secret. */
 export const IMAGE_PULL_FIELD = "credential";
 
-/** Seals the values under a data key of their own. */
+/** Encrypts the values with a data key of their own. */
 export async function insertVersion(
   tx: Tx,
   masterKeys: MasterKeys,
@@ -30,7 +30,7 @@ export async function insertVersion(
   if (rows.length > 0) await tx.insertInto("secretValues").values(rows).execute();
 }
 
-/** The values in the set's current version. */
+/** Returns the values of the set's current version. */
 export async function readValues(
   db: Db,
   masterKeys: MasterKeys,
@@ -75,7 +75,7 @@ export interface SecretsContext {
   masterKeys: MasterKeys;
 }
 
-/** What an instance gets: the values its deployment was made with. */
+/** Returns an instance's environment: the values its deployment pinned. */
 export async function environmentOf(
   { db, masterKeys }: SecretsContext,
   organizationId: OrganizationId,

@@ -1,5 +1,5 @@
-// What is asked often must not cost more with every session that ever was, or with every agent there is: SQLite says how it
-// would find the answer.
+// The cost of frequent queries must not grow with old sessions or with all agents; the test reads SQLite's query
+// plans.
 import { SessionListQuery } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { text } from "node:stream/consumers";
@@ -31,7 +31,7 @@ import { linkInPlace } from "@vocalhost/store/sqlite-link";
 import type { Store } from "@vocalhost/store/store";
 
 const ORGANIZATION = "00000000-0000-4000-8000-000000000001" as OrganizationId;
-// By what few sessions have; all others of an organisation or of a state are the past.
+// Matches indexes with few sessions per value. Other indexes of an organisation or a state cover the whole history.
 const FINDS_FEW = /\((?:id=\?|organization_id=\? AND state=\?|state=\?|bound_at)/;
 
 const asked: Record<string, (store: Store) => Promise<unknown>> = {
@@ -128,7 +128,7 @@ test("a page of a month's table begins where the one before ended", async () => 
   );
 });
 
-/** How each answer would be found. */
+/** Returns the query plans of all statements. */
 async function plansOf(ask: (store: Store) => Promise<unknown>): Promise<string[]> {
   const { asked } = await statementsOf(ask);
   return asked.filter(({ sql }) => sql.startsWith("select")).flatMap(({ plan }) => plan);
@@ -139,7 +139,7 @@ interface Asked {
   plan: string[];
 }
 
-/** What is asked of the connection that also writes, and of the one for long reads. */
+/** Records the statements of the writing connection and of the one for long reads. */
 async function statementsOf(
   ask: (store: Store) => Promise<unknown>,
 ): Promise<{ asked: Asked[]; searched: Asked[] }> {

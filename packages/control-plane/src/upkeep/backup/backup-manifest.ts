@@ -1,9 +1,9 @@
 import { z } from "zod";
 
-/** The last entry of a backup: without it the archive is not whole. */
+/** The last entry of a backup; an archive without it is incomplete. */
 export const BackupManifest = z.object({
   format: z.literal(1),
-  /** The version of the program that made the backup. */
+  /** Version of the program that made the backup. */
   version: z.string(),
   createdAt: z.iso.datetime(),
   databaseSha256: z.string(),
@@ -16,12 +16,12 @@ export type BackupManifest = z.infer<typeof BackupManifest>;
 export const MANIFEST_FILE = "backup.json";
 export const DATABASE_FILE = "vocalhost.db";
 export const BUILDS_FOLDER = "builds";
-/** What the service signs and encrypts with, and the keys of its first start. Absent ones were in the configuration. */
+/** The service's keys, and those of its first start. Absent ones were in the configuration. */
 export const KEY_FILES = ["master-keys", "service-secret", "first-run.json"];
-/** In the data folder while a restore is under way; a service does not start beside it. */
+/** Exists in the data folder during a restore; the service refuses to start beside it. */
 export const RESTORING_FOLDER = ".restoring";
 
-/** Where the service that a backup is of, or is for, keeps what it has. */
+/** Locations of the data of the service that is backed up or restored. */
 export interface BackedUpService {
   dataFolder: string;
   databaseUrl: string | undefined;

@@ -25,7 +25,7 @@ test("a backup removes what a killed one left, and nothing of one that is under 
   assert.deepEqual(readdirSync(folder.path).toSorted(), [".vocalhost-backup-running", "backup", "data"]);
 });
 
-// SQLite takes the journal for the database's own, whoever's it was, and writes its pages over those that were restored.
+// SQLite would apply the old journal to the restored database and overwrite its pages.
 test("a backup is not restored beside the journal of a database that was moved away", async () => {
   using folder = mkdtempDisposableSync(join(tmpdir(), "vocalhost-restore-"));
   const at = (...names: string[]): string => join(folder.path, ...names);

@@ -31,17 +31,20 @@ export interface RestoreOptions {
 }
 
 const RESTORED = [...KEY_FILES, STORE_ID_FILE, BUILDS_FOLDER, DATABASE_FILE];
-/** Left behind by a database that was moved away, SQLite would write its pages over those of the restored one. */
+/**
+ * A journal left behind by a database that was moved away. SQLite would write its pages over those of the restored
+ * one.
+ */
 const JOURNAL_FILE = `${DATABASE_FILE}-wal`;
 
-/** Into a data folder without data. Killed in the middle, it can be run again. */
+/** Restores into a data folder without data. After an interruption it can be run again. */
 export async function restoreBackup(options: RestoreOptions): Promise<BackupManifest> {
   const { config, file, progress } = options;
   const { dataFolder } = config;
   if (!existsSync(file)) throw new ConfigError(`There is no file ${file}`);
   await mkdir(dataFolder, { recursive: true, mode: 0o700 });
   const staging = join(dataFolder, RESTORING_FOLDER);
-  // An earlier attempt began in a folder without data, so what is there now is its own.
+  // An earlier attempt began with a folder without data, so the existing files are its own.
   if (existsSync(staging))
     for (const name of RESTORED) await rm(join(dataFolder, name), { recursive: true, force: true });
   requireNoData(dataFolder);
@@ -55,18 +58,18 @@ export async function restoreBackup(options: RestoreOptions): Promise<BackupMani
     await identify(staging);
     if (config.databaseUrl !== undefined) await fillDatabase(config.databaseUrl, staging, progress);
     progress("moving into place");
-    // The database last: with it the folder is a service's.
+    // Moves the database last: with it the folder counts as a service's.
     for (const name of RESTORED)
       if (existsSync(join(staging, name))) await rename(join(staging, name), join(dataFolder, name));
     await rm(staging, { recursive: true });
     return manifest;
   } catch (error) {
-    if (error instanceof ConfigError) await rm(staging, { recursive: true, force: true }); // nothing was moved yet
+    if (error instanceof ConfigError) await rm(staging, { recursive: true, force: true }); // no file was moved yet
     throw error;
   }
 }
 
-/** For whoever is about to use the folder. */
+/** Throws if the data folder holds an unfinished restore. */
 export function refuseUnfinishedRestore(dataFolder: string): void {
   if (existsSync(join(dataFolder, RESTORING_FOLDER)))
     throw new ConfigError(
@@ -106,13 +109,13 @@ async function linkSdk(staging: string, sdkFolder: string): Promise<void> {
   if (!existsSync(builds)) return;
   for (const id of await readdir(builds)) {
     const link = join(builds, id, LINKED_SDK);
-    if (existsSync(link)) continue; // the bot brought its own
+    if (existsSync(link)) continue; // the bot has its own copy
     await mkdir(dirname(link), { recursive: true });
     await symlink(sdkFolder, link);
   }
 }
 
-/** The service that was backed up may go on, and its bucket is not this one's. */
+/** Gives the restored store a new identity, because the original service may still run and use its bucket. */
 async function identify(staging: string): Promise<void> {
   await using store = await openSqliteStore({ file: join(staging, DATABASE_FILE), reserveBytes: 0 });
   await writeMark(staging, await store.transaction((tx) => renewIdentity(tx, "beside")));

@@ -26,7 +26,7 @@ import { sha256OfFile } from "./sha256-of-file.ts";
 
 const STAGING = ".vocalhost-backup-";
 const HOLDER_FILE = "holder";
-const UNSIGNED_MS = 86_400_000; // of an earlier release, or killed as it began
+const UNSIGNED_MS = 86_400_000; // for files of earlier releases, or of a backup killed early
 
 export interface BackupOptions {
   config: BackedUpService;
@@ -42,7 +42,7 @@ export interface TakenBackup {
   manifest: BackupManifest;
 }
 
-/** Everything needed to run the service elsewhere, as of one moment. The service may be running. */
+/** Writes a consistent archive of everything needed to run the service elsewhere. The service may be running. */
 export async function takeBackup(options: BackupOptions): Promise<TakenBackup> {
   const { config, progress } = options;
   const file = resolve(options.file);
@@ -66,7 +66,7 @@ export async function takeBackup(options: BackupOptions): Promise<TakenBackup> {
     ];
     await pipeline(
       packTar(sources, { filter: (path) => !path.endsWith(`/${LINKED_SDK}`) }),
-      createGzip({ level: 1 }), // most of it is code, and the machine has calls to serve
+      createGzip({ level: 1 }), // mostly code, and calls need the CPU
       createWriteStream(partial, { mode: 0o600 }),
     );
     await sync(partial);
@@ -78,7 +78,7 @@ export async function takeBackup(options: BackupOptions): Promise<TakenBackup> {
   }
 }
 
-/** Removes files that a killed backup has left in this folder. A backup whose process lives is under way. */
+/** Removes files that a killed backup has left in this folder. Files of a live process belong to a running backup. */
 async function removeLeftovers(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     if (!name.startsWith(STAGING)) continue;

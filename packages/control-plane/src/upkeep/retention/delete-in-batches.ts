@@ -14,7 +14,10 @@ type TableWithId =
   | "uploads"
   | "usedTokens";
 
-/** Deletes what `find` names, which may have to look at everything there is, a batch at a time, until it names nothing. Answers the ids. */
+/**
+ * Deletes the rows that `find` returns, a batch at a time, until it returns none. Each call of `find` may scan
+ * everything. Returns the ids.
+ */
 export async function deleteInBatches(
   store: Store,
   table: TableWithId,

@@ -1,7 +1,10 @@
 import { LIVE_INSTANCE_STATES } from "../../pools/instance-state.ts";
 import type { Db } from "@vocalhost/store/store";
 
-/** Ids of agents whose deployments may still be run: all but those deleted before then that have no instance left. */
+/**
+ * Selects the agents whose deployments may still run: all but those deleted before this time without an instance
+ * left.
+ */
 export function keptAgents(db: Db, deletedBeforeMs: number) {
   return db
     .selectFrom("agents")

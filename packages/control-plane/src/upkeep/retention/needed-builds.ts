@@ -2,15 +2,15 @@ import { parseSpec } from "../../agents/deployments/deployment-spec.ts";
 import type { Store } from "@vocalhost/store/store";
 import { keptAgents } from "./kept-agents.ts";
 
-/** After an agent is deleted: time for a deployment that was just being made of the same build to name it. */
+/** After an agent is deleted, a deployment in creation has this long to name the same build. */
 const RELEASED_AFTER_MS = 10 * 60_000;
 
 export interface NamedByDeployments {
-  /** Deployments run them, or could be rolled back to them. Ids of builds, and names of images. */
+  /** Ids of builds and names of images that deployments run or can be rolled back to. */
   builds: Set<string>;
-  /** References of the images that these deployments were pinned to. */
+  /** References of the images these deployments pinned. */
   images: Set<string>;
-  /** Deployments of deleted agents name them. Those that no other names nothing can ask for any more. */
+  /** Named by deployments of deleted agents. If no other deployment names them, no request can need them any more. */
   released: Set<string>;
 }
 
@@ -18,7 +18,7 @@ export function releasedBeforeMs(nowMs: number): number {
   return nowMs - RELEASED_AFTER_MS;
 }
 
-/** What deployments that are still there name. */
+/** Returns the builds and images that existing deployments name. */
 export async function namedByDeployments(store: SearchedStore, nowMs: number): Promise<NamedByDeployments> {
   const kept = await keptAgents(store.search, releasedBeforeMs(nowMs)).execute();
   const keptIds = new Set(kept.map(({ id }) => id));
@@ -35,7 +35,7 @@ export async function namedByDeployments(store: SearchedStore, nowMs: number): P
 
 type SearchedStore = Pick<Store, "search">;
 
-const AT_ONCE = 500; // a script that deploys in a loop leaves hundreds of thousands, and calls go on beside this
+const AT_ONCE = 500; // small, because calls need the store between two reads
 
 async function* allDeployments({ search }: SearchedStore, nowMs: number) {
   const some = search.selectFrom("deployments").select(["id", "agentId", "spec"]);
@@ -46,6 +46,6 @@ async function* allDeployments({ search }: SearchedStore, nowMs: number) {
     if (!last || rows.length < AT_ONCE) break;
     after = last.id;
   }
-  // Those made while the others were read may have come too late for their places.
+  // Reads again the rows created during the scan, which may sort before its position.
   yield* await some.where("createdAt", ">=", releasedBeforeMs(nowMs)).execute();
 }

@@ -23,7 +23,7 @@ export interface BuildPruneOptions {
   objectStore?: ObjectStore | undefined;
 }
 
-/** Builds that no deployment can ask for any more, with their logs, folders and uploads. Answers how many. */
+/** Deletes builds that no deployment can request any more, with their logs, folders and uploads. Returns how many. */
 export async function pruneBuilds(store: Store, options: BuildPruneOptions): Promise<number> {
   const beforeMs = options.nowMs - options.retention.debrisDays * DAY_MS;
   const unneeded = await deleteUnneeded(store, { nowMs: options.nowMs, beforeMs });
@@ -41,7 +41,7 @@ export async function pruneBuilds(store: Store, options: BuildPruneOptions): Pro
   return deleted.size;
 }
 
-/** A place that cannot be read, and a bucket that is away, keep nothing else from being cut back. */
+/** An unreadable folder or an unreachable bucket does not stop the others from being swept. */
 async function sweepAll(
   store: Store,
   options: BuildPruneOptions,
@@ -66,7 +66,9 @@ async function sweepAll(
   }
 }
 
-/** Those of deleted agents at once, so that the organisation has its share of the disk back; others when they are old. */
+/**
+ * Deletes those of deleted agents immediately, which frees the organisation's disk quota; others once they are old.
+ */
 async function deleteUnneeded(
   store: Store,
   { nowMs, beforeMs }: { nowMs: number; beforeMs: number },
@@ -86,7 +88,7 @@ async function deleteUnneeded(
   });
   const deleted: string[] = [];
   for (const { id } of unneeded) {
-    // Unless somebody has just asked for it again.
+    // A request may have renewed the build meanwhile.
     const still = db.deleteFrom("builds").where("id", "=", id).where("updatedAt", "<", youngFromMs);
     const { numDeletedRows } = await still.executeTakeFirstOrThrow();
     if (numDeletedRows > 0n) deleted.push(id);

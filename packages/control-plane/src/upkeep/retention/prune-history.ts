@@ -14,7 +14,7 @@ export type Pruned = Record<string, number>;
 
 const OVER: DeploymentPhase[] = ["Retired", "Failed", "Superseded"];
 
-/** Deletes what is past its retention. Usage rows stay: bills never change. */
+/** Deletes rows past their retention. Usage rows stay: bills never change. */
 export async function pruneHistory(store: Store, { nowMs, retention }: PruneOptions): Promise<Pruned> {
   const before = (days: number): number => nowMs - days * DAY_MS;
   const sessions = await deleteInBatches(store, "sessions", (db, limit) =>
@@ -47,7 +47,7 @@ export async function pruneHistory(store: Store, { nowMs, retention }: PruneOpti
       .limit(limit)
       .execute(),
   );
-  // For as long as an entry of the audit trail or a session may name them.
+  // Kept as long as an audit entry or a session may name them.
   const keysBeforeMs = before(Math.max(retention.auditDays, retention.sessionDays));
   const apiKeys = await deleteInBatches(store, "apiKeys", (db, limit) =>
     endedKeys(db, keysBeforeMs).limit(limit).execute(),
@@ -125,7 +125,10 @@ async function pruneDeployments(store: Store, { nowMs, retention }: PruneOptions
   return deleted;
 }
 
-/** Their sessions keep the id; nothing looks for more. Also those of agents that were forgotten before them. */
+/**
+ * Selects deployments of deleted agents, also of agents whose rows were deleted earlier. Their sessions keep only the
+ * id.
+ */
 function deploymentsOfDeleted(db: Db, beforeMs: number) {
   return (
     db
@@ -133,12 +136,13 @@ function deploymentsOfDeleted(db: Db, beforeMs: number) {
       .select("id")
       .where("updatedAt", "<", beforeMs)
       .where("agentId", "not in", keptAgents(db, beforeMs))
-      // `distinct`, here and below: then Postgres keeps the few ids at hand, and does not read all the rows for each of ours.
+      // `distinct`, here and below, lets Postgres keep the few ids in memory instead of scanning all rows for each of
+      // ours.
       .where("id", "not in", (from) => from.selectFrom("instances").select("deploymentId").distinct())
   );
 }
 
-/** Deleted, and nothing left that names them but bills, which keep the name's place by the id. */
+/** Selects deleted agents that only bills still name, which need just the id. */
 function forgottenAgents(db: Db) {
   return db
     .selectFrom("agents")

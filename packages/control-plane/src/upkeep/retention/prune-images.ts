@@ -1,10 +1,10 @@
 import type { Store } from "@vocalhost/store/store";
 import { namedByDeployments } from "./needed-builds.ts";
 
-/** Removes images that are none of these from where instances are made; answers how many. */
+/** Removes all other images from the machines that run instances; returns how many. */
 export type KeepImages = (needed: ReadonlySet<string>) => Promise<number>;
 
-/** Images that no build and no deployment that can still be run is made of. */
+/** Removes images that no existing build or deployment needs. */
 export async function pruneImages(
   store: Pick<Store, "db" | "search">,
   { nowMs, keepOnly }: { nowMs: number; keepOnly: KeepImages },

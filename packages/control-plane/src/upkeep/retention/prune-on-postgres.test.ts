@@ -1,4 +1,4 @@
-// Postgres gives up on a statement after half a minute, and with it on everything that would be cut back after it.
+// Postgres cancels a statement after half a minute, which would stop all pruning after it.
 import assert from "node:assert/strict";
 import { CompiledQuery, type KyselyPlugin, type RootOperationNode, sql } from "kysely";
 import { test } from "node:test";
@@ -14,7 +14,7 @@ test(
   "what to forget is found without comparing every row with every other",
   { skip: postgresIsMissing() },
   async () => {
-    // With so little memory a few thousand rows are as many as millions otherwise.
+    // With so little memory, a few thousand rows behave like millions.
     await using server = await startTestPostgres({ settings: { work_mem: "64kB" } });
     await using store = await openPostgresStore({ url: server.url });
     await fill(store.db);
@@ -26,7 +26,7 @@ test(
     const plans = await Promise.all(nodes.map((node) => planOf(store.search, node)));
     assert.ok(plans.some((plan) => plan.includes("deployments")));
     assert.deepEqual(
-      plans.filter((plan) => /NOT \(SubPlan/.test(plan)), // a hashed one is another word
+      plans.filter((plan) => /NOT \(SubPlan/.test(plan)), // a hashed subplan is named differently
       [],
     );
   },

@@ -26,7 +26,7 @@ eachStore((open) => {
     for (const id of ["build-of-0", "build-of-24", "nobody's"])
       oldFolder(join(folder.path, "builds", id), daysAgo(50));
     const keptImages = await pruneAll(store, { dataFolder: folder.path, nowMs: NOW_MS });
-    // Those of builds that stay, and of deployments that stay: 1 to 4 are pruned.
+    // Images of kept builds and kept deployments: 1 to 4 are pruned.
     assert.deepEqual(keptImages, ["localhost/build-of-0", "localhost/build-of-24", "pinned:0", "pinned:24"]);
     const ids = async (table: "sessions" | "instances" | "builds" | "audit" | "outbox" | "apiKeys") =>
       (await store.db.selectFrom(table).select("id").orderBy("id").execute()).map(({ id }) => id);
@@ -225,7 +225,7 @@ test("a SQLite file gives back what its rows no longer need", async () => {
   assert.equal(await freePages(), 0);
 });
 
-/** Answers which images were to be kept. */
+/** Returns the images to be kept. */
 async function pruneAll(
   store: Store,
   at: { dataFolder: string; nowMs: number; removesFiles?: boolean },
@@ -342,7 +342,7 @@ async function fill({ db }: Store): Promise<void> {
   await db.insertInto("builds").values(["build-of-0", "build-of-24", "build-of-none"].map(build)).execute();
 }
 
-/** Agents that were deleted a day ago, and one that lives; what builds they have is said by the builds' names. */
+/** Inserts agents deleted a day ago and a live one; the names of builds say which of them use it. */
 async function fillDeleted({ db }: Store): Promise<void> {
   const agent = (id: string, state: AgentRow["state"]): AgentRow => ({
     ...{ id, organizationId: "o", name: id, region: "us-west", state, minAgents: 0, maxAgents: 1 },

@@ -18,17 +18,18 @@ export interface PruneAllOptions {
   idempotencyMs: number;
   dataFolder: string;
   identity: StoreIdentity;
-  /**
-   * False while it may turn out that this is the wrong store: files and images that it does not know stay where they are.
-   */
+  /** False while this may be the wrong store: files and images unknown to it then stay. */
   removesFiles: boolean;
   log: Log;
   objectStore?: ObjectStore | undefined;
-  /** Where instances are made of images. */
+  /** Set if instances run from images. */
   keepImages?: KeepImages | undefined;
 }
 
-/** Everything that grows is cut back; what goes is said. What fails keeps nothing else from it, and is thrown at the end. */
+/**
+ * Prunes everything that grows and logs the result. A failure does not stop the other steps, and is thrown at the
+ * end.
+ */
 export async function prune(store: Store, options: PruneAllOptions): Promise<void> {
   const { nowMs, retention, log } = options;
   const failures: unknown[] = [];
@@ -43,7 +44,7 @@ export async function prune(store: Store, options: PruneAllOptions): Promise<voi
       db.selectFrom("usedTokens").select("id").where("expiresAt", "<", nowMs).limit(limit).execute(),
     ),
   );
-  // Of requests that were made so long ago that none of them is repeated any more.
+  // Keys of requests so old that no client repeats them.
   const beforeMs = nowMs - options.idempotencyMs;
   await apart(() =>
     deleteOlder(store, { table: "idempotency", key: ["organizationId", "key"], age: "createdAt", beforeMs }),
@@ -57,7 +58,7 @@ export async function prune(store: Store, options: PruneAllOptions): Promise<voi
   if (failures.length > 0) throw failures[0];
 }
 
-/** An engine that is away keeps nothing else from being cut back. */
+/** An unreachable engine does not stop the other steps. */
 async function imagesOf(
   store: Store,
   { nowMs, keepImages, removesFiles, log }: PruneAllOptions,

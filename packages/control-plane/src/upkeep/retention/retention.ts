@@ -4,7 +4,7 @@ export const DAY_MS = 24 * 60 * 60 * 1000;
 const SESSION_DAYS_MIN = 62; // months are closed within days; an open bill needs its sessions
 const days = (min: number): ReturnType<typeof wholeNumber> => wholeNumber({ min, max: 36_500 });
 
-/** How long the service keeps what grows. Usage and bills are kept for ever. */
+/** Retention periods. Usage and bills are kept for ever. */
 export const retentionSettings = {
   logDays: {
     name: "VOCALHOST_LOG_RETENTION_DAYS",

@@ -7,7 +7,7 @@ import { removeTree } from "@vocalhost/base/remove-tree";
 import { STORE_ID_FILE, type StoreIdentity } from "@vocalhost/store/identity";
 import { DAY_MS } from "./retention.ts";
 
-/** Where files named after rows lie, and a place beside it for those whose row is gone. */
+/** A folder or bucket of files named after rows, with a place for files whose row is gone. */
 export interface SweptPlace {
   /** For the log. */
   name: string;
@@ -21,26 +21,26 @@ export interface SweptPlace {
 
 interface SweptFile {
   name: string;
-  /** When it was written, or moved aside. */
+  /** Time of its writing, or of its move. */
   atMs: number;
 }
 
 export interface SweepOptions {
   known: ReadonlySet<string>;
-  /** Their rows were there and are gone: no other store knows their files. */
+  /** Ids whose rows existed and were deleted: no other store uses their files. */
   deleted: ReadonlySet<string>;
-  /** False: only puts back what is known after all. */
+  /** False: only moves back files whose rows exist after all. */
   removes: boolean;
-  /** How long what was moved aside is kept. */
+  /** Retention of files that were moved aside. */
   keptMs: number;
   nowMs: number;
   log: Log;
 }
 
-const REMOVED = "removed"; // the folder, and the prefix in a bucket
-const YOUNG_MS = DAY_MS; // a folder may be there a moment before its row says so
+const REMOVED = "removed"; // a folder, and the prefix in a bucket
+const YOUNG_MS = DAY_MS; // a folder may exist a moment before its row
 
-/** Moves files without a row aside, and removes them later. One that cannot be moved keeps none of the others. */
+/** Moves files without a row aside and removes them later. A file that cannot be moved does not stop the others. */
 export async function sweep(place: SweptPlace, options: SweepOptions): Promise<void> {
   const { known, deleted, removes, keptMs, nowMs, log } = options;
   const each = async (files: AsyncIterable<SweptFile>, treat: (file: SweptFile) => Promise<unknown>) => {
@@ -69,7 +69,7 @@ export async function sweep(place: SweptPlace, options: SweepOptions): Promise<v
   });
 }
 
-/** Files are named after the row; a dot before it says that they are not finished. */
+/** Files are named after the row; a leading dot marks an unfinished one. */
 function idOf(name: string): string {
   return name.replace(/^\./, "").split(".", 1)[0] ?? "";
 }
@@ -80,7 +80,7 @@ export function placeInFolder(dataFolder: string, name: string): SweptPlace {
   async function* filesIn(path: string) {
     if (!existsSync(path)) return;
     for (const each of await readdir(path)) {
-      const found = await stat(join(path, each)).catch(() => undefined); // a broken link is nobody's
+      const found = await stat(join(path, each)).catch(() => undefined); // a broken link belongs to no row
       yield { name: each, atMs: found?.mtimeMs ?? 0 };
     }
   }
@@ -90,7 +90,7 @@ export function placeInFolder(dataFolder: string, name: string): SweptPlace {
     aside: () => filesIn(removed),
     async moveAside(each, nowMs) {
       await mkdir(removed, { recursive: true, mode: 0o700 });
-      await utimes(join(folder, each), nowMs / 1_000, nowMs / 1_000); // it is kept from now on
+      await utimes(join(folder, each), nowMs / 1_000, nowMs / 1_000); // the retention starts now
       await rename(join(folder, each), join(removed, each));
     },
     async putBack(each) {
@@ -121,8 +121,8 @@ export function placeInObjectStore(objectStore: ObjectStore, name: string): Swep
 }
 
 /**
- * Whether the bucket carries our store's mark. An unmarked one is ours if it is empty or has a build that we know; one that
- * carries the mark of the store that ours was copied from is ours since.
+ * Returns whether the bucket belongs to our store. An unmarked bucket does if it is empty or holds a known build. A
+ * bucket with the mark of the store that ours was copied from does since the copy.
  */
 export async function isOwnObjectStore(
   objectStore: ObjectStore,
