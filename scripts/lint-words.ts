@@ -23,7 +23,7 @@ const REPOSITORY = fileURLToPath(new URL("../", import.meta.url));
 const CHECKED = [
   "{README,CHANGELOG,ARCHITECTURE,bench/README}.md",
   "docs/{!(voice-isolation*),carriers/*,decisions/*}.md",
-  "docs/hosted/!(configuration|kubernetes|many-machines|operating).md",
+  "docs/hosted/!(configuration|kubernetes).md",
   "scripts/{checks.ts,docs-site/*.ts}",
 ];
 /** Files that must use the words below. At most ten lines. */
