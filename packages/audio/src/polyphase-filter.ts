@@ -9,7 +9,8 @@ export interface PolyphaseFilter {
   coefficients: Float32Array;
 }
 
-// Of the lower rate and its Nyquist frequency: flat to 0.875 (7 of 8 kHz), -6 dB at 1, -85 dB beyond 1.125.
+// Relative to the Nyquist frequency of the lower rate, the filter is flat to 0.875 (7 of 8 kHz), -6 dB at 1, and -85
+// dB beyond 1.125.
 const TAPS = 48;
 const CUTOFF = 1;
 const KAISER_BETA = 8.8;

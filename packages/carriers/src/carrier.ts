@@ -1,6 +1,6 @@
 import type { SignedRequest } from "./signing.ts";
 
-/** All that is particular to one telephone carrier. Lists, options, forms and servers derive from these records. */
+/** Everything specific to one telephone carrier. Lists, options, forms and servers derive from these records. */
 export interface Carrier<A extends Account = Account> {
   /** As it is written in a sentence. */
   readonly title: string;

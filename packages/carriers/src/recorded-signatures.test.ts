@@ -11,7 +11,7 @@ interface Recorded {
   carrier: "twilio" | "plivo" | "telnyx";
   method?: string;
   url?: string;
-  /** What was signed, where the carrier signs another form of the address than it calls. */
+  /** The signed address, where it differs from the one the carrier calls. */
   signedAs?: string;
   form?: string;
   /** A body that is no form. */

@@ -83,7 +83,7 @@ export const telnyx: Carrier<Account> = {
         ...answeredBy(customParameters["answered_by"]),
       },
       receives: wireFormat(encoding, asNumber(format["sample_rate"])),
-      // What we send is fixed in the TeXML, which names it in the address if it is not the default.
+      // The TeXML fixes the format we send; its address names a format other than the default.
       sends: wireFormat(
         address.get("bidirectionalCodec") ?? "PCMU",
         asNumber(address.get("bidirectionalSamplingRate")),

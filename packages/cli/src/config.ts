@@ -63,7 +63,7 @@ export function readServiceVariables(): ServiceVariables {
 export function readReachVariables(): {
   iceServers: string | undefined;
   publicUrl: string | undefined;
-  /** Those that say where a container engine is, and whether one is needed. */
+  /** Variables with the address of a container engine, and whether one is needed. */
   engineVariables: Record<string, string | undefined>;
 } {
   return {

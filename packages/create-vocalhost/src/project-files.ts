@@ -110,8 +110,8 @@ function manifest(name: string, { sources, template }: ProjectOptions): string {
 const PAGE_DEV = 'concurrently --kill-others --names bot,page "vocalhost dev --no-open" "vite --open"';
 
 /**
- * What the page of a project is made of. Pinned to what our own tests use, which a test compares: the clients fit each
- * other only in certain versions. A bot is deployed without any of it.
+ * The packages of a project's page, pinned to the versions of our own tests, which a test compares: the clients work
+ * together only in certain versions. A bot is deployed without them.
  */
 export const PAGE_PACKAGES: Record<string, string> = {
   "@pipecat-ai/client-js": "1.13.1",

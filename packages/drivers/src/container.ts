@@ -195,7 +195,7 @@ class ContainerDriver implements Driver, Disposable {
     await this.#creating.get(requireId(id))?.catch(() => undefined);
     // Written before its end: afterwards nothing tells whether the driver or the kernel killed it.
     await writeJson({ graceMs }, root, id, instanceFolderFiles.asked).catch(() => undefined);
-    // One that does not listen has no session, and may not even handle signals yet.
+    // An instance that does not listen has no session, and may not even handle signals yet.
     const isLoaded = (await readSharedText(sharedFolderOf(root, id), "address")) !== "";
     await this.#end(this.#nameOf(id), isLoaded ? graceMs : 0).catch(rethrow);
     this.#changed();

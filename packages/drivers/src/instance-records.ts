@@ -1,8 +1,8 @@
 import type { AliveRecord, ExitRecord } from "@vocalhost/protocol";
 
 /**
- * What an instance leaves behind: how its session ended, its last sign of life, what it printed. Apart from the driver,
- * because an instance need not share a folder with us. All of it outlives the instance, until `remove`.
+ * The records of an instance: how its session ended, its last sign of life, its output. They are separate from the
+ * driver, because an instance need not share a folder with us. All of them outlive the instance, until `remove`.
  */
 export interface InstanceRecords {
   exitRecord(id: string, sessionId: string): Promise<ExitRecord | undefined>;
@@ -11,7 +11,10 @@ export interface InstanceRecords {
   output(id: string, position: number): Promise<OutputChunk>;
   /** The disk is full: gives up output that can be spared, read or not. Gives the bytes that are free now. */
   makeSpace(): Promise<number>;
-  /** Called when they are no longer needed. What is kept inside the object itself may stay until the driver forgets that. */
+  /**
+   * Called when they are no longer needed. Records inside the object itself may stay until the driver removes the
+   * object.
+   */
   remove(id: string): Promise<void>;
   /**
    * Called by the leader on each reconcile with the ids that have a row or an object: removes the records of all others.

@@ -11,7 +11,7 @@ import { Connect, transportNames } from "./transports.ts";
 /** Fits every integer column and every date; thousands of them still add up exactly. */
 export const TOLD_MAX = 2 ** 50;
 
-/** Lengths of time, bytes: finite and not negative. What is no number counts as nothing. */
+/** Durations and sizes, finite and not negative. A value that is no number counts as 0. */
 const ToldAmount = z
   .number()
   .catch(0)
@@ -217,8 +217,8 @@ export const ReadyReport = z.union([
 export type ReadyReport = z.infer<typeof ReadyReport>;
 
 /**
- * One line of JSON on an instance's standard input. The environment of a container can be read by whoever may ask its
- * engine, and stays in the engine's files; what comes this way does neither.
+ * One line of JSON on an instance's standard input. Users of an engine can read a container's environment, which also
+ * stays in the engine's files; this line is not exposed like that.
  */
 export const BootstrapPayload = z.object({ environment: z.record(z.string(), z.string()) });
 export type BootstrapPayload = z.infer<typeof BootstrapPayload>;
@@ -232,8 +232,8 @@ export const instanceFiles = {
 } as const;
 
 /**
- * Names of the files that lie ready in the folder of an instance that can make none there: so nobody in a container can
- * fill the disk of its host. Records are overwritten in place, and filled up with spaces.
+ * Names of the files prepared in the folder of an instance that cannot create files there, so that no container can
+ * fill the disk of its host. Records are overwritten in place and padded with spaces.
  */
 export const sharedFileNames = {
   address: "address",

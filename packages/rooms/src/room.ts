@@ -66,7 +66,7 @@ export interface RoomOptions {
 }
 
 const RETURNING_MAX = 1_000;
-const GOODBYE_MS = 250; // media outlives the goodbye, or clients take its end for a failure
+const GOODBYE_MS = 250; // media ends after the leave message, or clients report a failure
 
 export function createRoom(options: RoomOptions): Room {
   return new OpenRoom(options);

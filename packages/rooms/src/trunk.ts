@@ -8,7 +8,7 @@ interface Parts {
   sections: string[][];
 }
 
-/** One of our own tracks, as far as a description needs it. */
+/** A track of ours, with the parts a description needs. */
 export interface DescribedTrack {
   /** Its section, without the lines of the transport. */
   describe(): string;

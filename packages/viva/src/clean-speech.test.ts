@@ -26,7 +26,7 @@ test("a clean voice keeps its level and its shape, once it was heard for a sente
   }
 });
 
-// Of real pieces docs/voice-isolation-figures.md has what is removed.
+// docs/voice-isolation-figures.md has the figures for recorded music.
 test("made music becomes silence", () => {
   for (const sampleRateHz of [8_000, RATE_HZ]) {
     using engine = openEngine({ model: "tel", sampleRateHz });
@@ -43,7 +43,7 @@ function readCleanVoice(): Int16Array {
 
 const WINDOW = RATE_HZ / 50;
 
-/** Where somebody speaks. */
+/** Returns the windows with speech. */
 function loudWindows(voice: Int16Array): number[] {
   const starts = Array.from({ length: Math.floor(voice.length / WINDOW) }, (_, index) => index * WINDOW);
   const loudest = Math.max(...starts.map((from) => levelAt(voice, from)));

@@ -6,7 +6,7 @@ import { readModel } from "./model-file.ts";
 import { readReferences, readVoice } from "./testing/reference.ts";
 import { join, makeNoise, makeTone, rms } from "./testing/signals.ts";
 
-/** Of the full scale. */
+/** Relative to full scale. */
 const TOLERANCE = 1e-4;
 
 for (const { model, sampleRateHz, payloadSha256, input, output } of readReferences())

@@ -7,11 +7,11 @@ import { StepStream } from "./step-stream.ts";
 export interface EngineOptions {
   /** `tel` keeps what is below 8 kHz, `pro` what is below 16 kHz. */
   model: ModelName;
-  /** One of `SAMPLE_RATES_HZ`; input and output have the same. */
+  /** A rate of `SAMPLE_RATES_HZ`, the same for input and output. */
   sampleRateHz: number;
 }
 
-/** What a session did, for its record. */
+/** The figures of a session, for its record. */
 export interface EngineFigures {
   /** Steps of 10 ms that went in. */
   framesIn: number;

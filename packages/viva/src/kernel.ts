@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { readModel, type ModelFile, type ModelHeader, type ModelName } from "./model-file.ts";
 import { planSpectrum, type SpectrumPlan } from "./spectrum-plan.ts";
 
-/** What `assembly/index.ts` exports. Numbers are addresses in its memory, unless their names say otherwise. */
+/** The exports of `assembly/index.ts`. Numbers are addresses in its memory, unless their names say otherwise. */
 interface KernelExports {
   memory: { readonly buffer: ArrayBuffer };
   take(bytes: number): number;

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 
 export type ModelName = "tel" | "pro";
 
-/** What a model file says of itself, before its weights. */
+/** The header of a model file, before its weights. */
 export interface ModelHeader {
   name: ModelName;
   version: string;
@@ -11,7 +11,7 @@ export interface ModelHeader {
   /** Sizes of the layers; `bands` is 0 where nothing is known above 8 kHz. */
   conv: number;
   hidden: number;
-  /** Of the listener for music on hold. */
+  /** Size of the detector of music on hold. */
   holdHidden: number;
   bands: number;
   bandHidden: number;

@@ -3,7 +3,7 @@ const CROSSINGS = 12;
 /** Part of the lower rate's band that passes. */
 const PASSED = 0.92;
 
-/** Changes the rate of a stream by a fixed ratio. What comes out does not depend on how the input is cut. */
+/** Changes the rate of a stream by a fixed ratio. The output does not depend on how the input is split. */
 export class RateConverter {
   /** How much later, in samples of the input, the output is. */
   readonly delaySamples: number;

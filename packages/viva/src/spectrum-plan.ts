@@ -13,7 +13,7 @@ export interface SpectrumPlan {
   /** e^(−2πik/size) for k = 0 … size / 2. */
   turns: Float32Array;
   analysis: Float32Array;
-  /** Of the last 20 ms; undoes the analysis window, and the transform's factor. */
+  /** Window of the last 20 ms, which undoes the analysis window and the transform's factor. */
   synthesis: Float32Array;
 }
 

@@ -102,7 +102,7 @@ test("what is missing is said, with what to do", async () => {
   assert.equal(problemOf(noPackages).code, "usage");
 });
 
-/** Stands for the base: whoever builds on it needs its labels and its name only. */
+/** Stores a stand-in for the base: images built on it need only its name and labels. */
 async function putSmallBase(): Promise<void> {
   const folder = await openImageFolder(images);
   const entries = [{ kind: "directory" as const, path: "app", mode: 0o755, uid: 0, gid: 0 }];

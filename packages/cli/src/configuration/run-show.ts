@@ -16,7 +16,7 @@ interface Options extends OperateOptions {
 
 interface ServiceSettings {
   settings: { name: string; value: string | null; from: string; isSecret: boolean; help: string }[];
-  /** What a start would refuse. */
+  /** The problem that would prevent a start. */
   problem: string | null;
   unknown: { variable: string; meant?: string }[];
 }

@@ -143,7 +143,10 @@ function inWords({ unit, cleared }: AgentSetting, value: SettingScalar): string 
   return unit === undefined ? String(value) : `${value} ${unit}`;
 }
 
-/** The service's words for what a project says. What it does not say is not sent, so a redeploy keeps it. */
+/**
+ * Converts a project's settings to the service's names. Settings it leaves out are not sent, so a redeploy keeps
+ * them.
+ */
 export function toAgentSettings(config: ProjectConfig): UpdateAgent {
   const settings = Object.values<AgentSetting>(agentSettings).map(
     ({ rest, toml }): [AgentSetting["rest"], unknown] => [rest, readAt(config, toml)],

@@ -12,7 +12,7 @@ const ANSWER_MS = 10_000;
 const SKEW_WARNING_S = 5;
 const SKEW_MAX_S = 60; // socket tokens live for 300 s and start bodies are signed by the minute
 
-/** From here to the service, hop by hop. What lies behind a hop that fails cannot be looked at. */
+/** Checks the connection to the service hop by hop. Hops behind a failed one cannot be checked. */
 export async function checkService(credentials: Credentials, signal: AbortSignal): Promise<Hop[]> {
   const url = new URL(toServiceUrl(credentials.apiUrl));
   const names = ["address", "port", "gateway", "controller", "clock", "credentials"];

@@ -19,7 +19,7 @@ export interface FilterCall {
   /** When the talker began: before, during or after the caller's sentence. */
   talker: TalkerStart;
   summary: CallSummary;
-  /** What the session's record says. */
+  /** From the session's record. */
   filter: SessionFilter | null;
   /** Whether the filter was switched off for this call. */
   wasBypassed: boolean;

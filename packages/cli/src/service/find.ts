@@ -9,7 +9,7 @@ interface IdSearch {
   what: string;
   /** The command that lists them. */
   listedBy: string;
-  /** Those that a beginning can stand for. */
+  /** Returns the ids that a prefix can match. */
   known(): Promise<string[]>;
 }
 

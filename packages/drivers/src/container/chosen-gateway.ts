@@ -1,8 +1,8 @@
 import { isIPv4 } from "node:net";
 
 /**
- * The address that Docker takes for this machine where somebody made the network and named none: the first it can give.
- * It tells that only after it was started again.
+ * Returns the address Docker chooses for this machine in a network without a configured gateway: the first one
+ * available. Docker reports it only after a restart.
  */
 export function chosenGateway({ Subnet = "", IPRange }: { Subnet?: string; IPRange?: string }): string[] {
   const subnet = firstIn(Subnet);

@@ -7,7 +7,7 @@ import type { ContainerRequest } from "./engine-answers.ts";
 import { cpuLimit } from "./engine.ts";
 
 export const labels = {
-  /** Whose instances they are: several services may share an engine. */
+  /** The service that owns the instance: several services may share an engine. */
   service: "io.github.vocalhost.service",
   instance: "io.github.vocalhost.instance",
   cpuMillicores: "io.github.vocalhost.cpu-millicores",

@@ -192,7 +192,7 @@ export class Engine {
     return this.#ask("list images", (signal) => this.client.ask({ path: "/images/json", query, signal }));
   }
 
-  /** Returns false if a container or another image still needs the image. One that is gone counts as removed. */
+  /** Returns false if a container or another image still needs the image. A missing image counts as removed. */
   async removeImage(reference: string): Promise<boolean> {
     try {
       await this.#work("remove an image", { method: "DELETE", path: `/images/${reference}` });

@@ -37,7 +37,7 @@ const SIGNALLED = 128;
 const RUNNING: ReadonlySet<string> = new Set(["running", "paused", "restarting", "stopping", "removing"]);
 const signalNames = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
 
-/** What the driver remembers of containers; all of it can be asked and read again. */
+/** The driver's cache of containers; the engine has all of it. */
 export class KnownContainers {
   readonly #options: KnownContainersOptions;
   readonly #known = new Map<string, Known>();

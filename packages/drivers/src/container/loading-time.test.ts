@@ -16,7 +16,7 @@ test("an instance loads with more than its profile, and has its profile before i
   const loading = createLoadingTime({ engine, nameOf: (id) => `name-${id}`, log: silentLog });
   assert.equal(loading.millicores(500), LOADING_MILLICORES);
   assert.equal(loading.millicores(4_000), 4_000);
-  await loading.ended("a"); // nobody has seen it yet
+  await loading.ended("a"); // not yet observed
   loading.end("a", 500);
   loading.end("a", 500);
   let isEnded = false;

@@ -75,7 +75,8 @@ export class PodLives {
     const { names, watched, killedMs = KILLED_MS } = this.#options;
     const found = await this.find(id);
     if (!found || readPodState(found).state === "exited") return;
-    // One that does not listen has no session, and may not even handle signals yet. A grace of 0 would delete the object at once.
+    // An instance that does not listen has no session, and may not even handle signals yet. A grace of 0 would delete
+    // the object immediately.
     const graceSeconds = isListening ? Math.max(1, Math.ceil(graceMs / 1_000)) : 1;
     await this.#delete(found, graceSeconds);
     const deadlineMs = performance.now() + graceSeconds * 1_000 + killedMs;

@@ -81,7 +81,7 @@ test("one that is removed while it prints is no longer followed, and nothing of 
   output.follow("i-1");
   await printed.promise;
   const removed = output.remove("i-1");
-  output.follow("i-1"); // whoever asks while it is removed does not make it anew
+  output.follow("i-1"); // a request during the removal does not create it again
   await within(Promise.all([removed, ended.promise]), 10_000, "end of the follower");
   assert.ok(!existsSync(join(root, "i-1")), "nothing of it is left");
   assert.deepEqual(warnings, []);

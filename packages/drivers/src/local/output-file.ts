@@ -33,8 +33,8 @@ const KEPT_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
 
 const BASE_MAX_BYTES = 1024;
-// A bot can write the note itself where its folder is its own, and make its file as large as it likes: places fit every
-// column all the same, or nobody's output could be stored beside its own.
+// A bot that owns its folder can write the note and make its file as large as it likes. Positions are therefore
+// limited to the range of every column; otherwise the output of other instances could not be stored either.
 const PLACE_MAX = 2 ** 50;
 
 const BaseFile = z.object({
@@ -46,9 +46,9 @@ const BaseFile = z.object({
 type Base = z.infer<typeof BaseFile>;
 
 /**
- * Whole lines from a position on. The instance appends to the file by itself, so that it needs nobody to read it;
- * emptying it is safe because appending always goes to where the end is now. The rest is of a line that is not finished,
- * or for the next time.
+ * Returns whole lines from a position on. The instance appends to the file by itself and needs no reader. Emptying
+ * the file is safe, because appending always writes at its current end. The rest is an unfinished line, or lines for
+ * the next call.
  */
 export async function readOutput(
   folder: string,

@@ -22,7 +22,7 @@ export interface HostPort {
   port: number;
 }
 
-// Nothing of these is the internet.
+// Ranges that are not part of the internet.
 const PRIVATE_V4 =
   "0.0.0.0/8, 10.0.0.0/8, 100.64.0.0/10, 127.0.0.0/8, 169.254.0.0/16, 172.16.0.0/12, 192.168.0.0/16, " +
   "198.18.0.0/15, 224.0.0.0/3";

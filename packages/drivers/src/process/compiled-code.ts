@@ -22,8 +22,8 @@ export async function sharedCode(build: string): Promise<string | undefined> {
 }
 
 /**
- * The same of one that has a user of its own: it reads what was kept of its build, which nobody but us can change, or
- * leaves what it compiles in its own folder, for `keepCompiledCode`.
+ * Does the same for an instance with its own user. It reads the compiled code kept for its build, which only the
+ * service can change, or writes its own code into its folder for `keepCompiledCode`.
  */
 export async function ownCode(
   build: string,

@@ -1,4 +1,4 @@
-/** What a bot's process inherits of the machine; everything else of our own environment is none of its business. */
+/** Returns the variables of the machine that a bot's process inherits; it gets nothing else of our own environment. */
 export function hostEnvironment(
   environment: Record<string, string | undefined> = process.env,
 ): Record<string, string> {

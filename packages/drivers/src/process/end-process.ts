@@ -15,7 +15,7 @@ export async function endProcess(target: ProcessIdentity, graceMs: number): Prom
 
 /** Kills what the process had started. The process group outlives its leader. */
 export function killLeftovers(pid: number): void {
-  if (!isThere(pid)) kill(-pid); // a number in use again would be a stranger's
+  if (!isThere(pid)) kill(-pid); // the pid may belong to another process by now
 }
 
 /** Ends all processes of this user, and repeats that until none is left, because each may have started others. */

@@ -8,7 +8,7 @@ import { folderFiles } from "./instance-folder.ts";
 import { dropOutput } from "../local/output-file.ts";
 import { createOutputReader } from "../local/output-reader.ts";
 
-/** What the driver needs for itself, as long as the object is there. */
+/** Files the driver needs for itself as long as the object exists. */
 const OF_THE_DRIVER: readonly string[] = [...Object.values(folderFiles), instanceFiles.address];
 
 /** Records as files in the instance's folder, written by the instance itself. */

@@ -56,8 +56,8 @@ export function openWays(folders: readonly string[]): void {
 }
 
 /**
- * Lets everybody pass through the folders above these, where they are ours to change. Passing does not list a folder, nor
- * read its files. Gives the folders that were opened, and the first one that could not be.
+ * Lets all users pass through the folders above these, where we own them. Passing allows neither listing a folder nor
+ * reading its files. Returns the folders that were opened, and the first one that could not be.
  */
 export function openFoldersAbove(paths: readonly string[]): { opened: string[]; closed: string | undefined } {
   const opened: string[] = [];

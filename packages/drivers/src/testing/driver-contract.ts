@@ -6,7 +6,7 @@ import type { Driver, InstanceSource, InstanceSpec, OpenedDriver, SeenInstance }
 import { forgetInstance } from "../forget-instance.ts";
 import { until } from "../../../../testing/wait.ts";
 
-/** What a test of a driver needs around it. */
+/** The surroundings of a driver in a test. */
 export interface DriverHarness extends AsyncDisposable {
   /** Another driver over the same objects each time, as after a restart of the controller. Closed with the harness. */
   open(): Promise<OpenedDriver>;
@@ -31,7 +31,7 @@ app.get("/environment", async () => process.env);
 export async function bot() {}
 `;
 
-/** What every driver does alike. */
+/** Tests the behaviour that all drivers share. */
 export function driverContract(name: string, start: () => Promise<DriverHarness>): void {
   test(`${name}: an instance is made, seen, used, ended and forgotten`, async () => {
     await using harness = await start();
@@ -212,7 +212,7 @@ export function driverContract(name: string, start: () => Promise<DriverHarness>
     await next.wake?.(spec.id);
     await ask(address, "/instance", spec.token);
     assert.equal((await only(next)).isPaused, undefined);
-    // Whatever the order in which they are asked for, the last one counts.
+    // The last request wins, in whichever order they arrive.
     await Promise.all([driver.pause(spec.id), driver.wake(spec.id)]);
     await ask(address, "/instance", spec.token);
     await driver.pause(spec.id);

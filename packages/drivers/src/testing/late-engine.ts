@@ -7,7 +7,7 @@ import { join } from "node:path";
 /** Another way to an engine's socket, on which questions or answers can be held up. */
 export interface LateEngine extends AsyncDisposable {
   socket: string;
-  /** Of requests with these words in their first line, from now on. */
+  /** Holds requests with these words in their first line, from now on. */
   hold(what: "question" | "answer", words: string): Held;
 }
 

@@ -11,7 +11,10 @@ import { packLayer, type Layer, type PackLayerOptions } from "../layers/pack-lay
 export interface ImageFolder {
   readonly folder: string;
   pack(options: Omit<PackLayerOptions, "file">): Promise<Layer>;
-  /** Keeps an image of layers packed here, under a name. What had the name and the platform before loses it. */
+  /**
+   * Stores an image of layers packed here under a name. An earlier image with the same name and platform loses the
+   * name.
+   */
   put(image: Image, name: string, notes?: ImageNotes): Promise<void>;
   find(name: string, platform: Platform): Promise<FoundImage | undefined>;
 }

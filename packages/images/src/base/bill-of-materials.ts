@@ -12,7 +12,7 @@ export interface Materials {
   npm: readonly InstalledPackage[];
 }
 
-/** All that an image is made of, as an SPDX 2.3 document. The same image gives the same document. */
+/** Lists everything an image contains as an SPDX 2.3 document. The same image gives the same document. */
 export function writeBillOfMaterials({ name, version, platform, debian, npm }: Materials): string {
   const packages = [
     ...debian.map((one) =>

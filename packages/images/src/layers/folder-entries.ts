@@ -17,8 +17,8 @@ const PROGRAM_MODE = 0o755;
 const FILE_MODE = 0o644;
 
 /**
- * A folder of this machine as entries of a layer. Of modes only whether something can be run is kept: the rest depends on
- * who made the folder.
+ * Converts a folder of this machine to entries of a layer. Modes keep only whether a file is executable: other bits
+ * depend on the machine that made the folder.
  */
 export async function folderEntries(options: FolderEntriesOptions): Promise<LayerEntry[]> {
   const { folder, at, uid, gid, keeps = () => true } = options;

@@ -28,7 +28,7 @@ const CallerId = z
 /** A call the bot places, as a start request asks for it. */
 export const Dialout = z.strictObject({
   to: Callee,
-  /** One of your numbers at the carrier; by default the one that is configured. */
+  /** A number of the account at the carrier. @default the configured one */
   from: CallerId.optional(),
   /** Find out whether a person or an answering machine took the call, before the bot begins. */
   machineDetection: z.boolean().optional(),

@@ -28,7 +28,8 @@ export const ImageReference = z
     error: "Must have the shape <repository>/<name>:<tag>",
   });
 
-// `null` counts as left out, except for settings it clears. What is no setting is refused: it was meant to be one.
+// `null` counts as left out, except for settings it clears. An unknown setting is refused, because it is probably
+// misspelt.
 const settings = {
   image: ImageReference.nullish(),
   buildId: z.uuid().nullish(),

@@ -31,7 +31,7 @@ export const Isolation = z.object({
       users: z.object({ first: z.number(), last: z.number() }).nullable(),
       /** Why they have none of their own. */
       why: z.string().optional(),
-      /** The kernel's control groups, or a look at their resident size every half second. */
+      /** The kernel's control groups, or a check of the resident size every half second. */
       memory: z.enum(["control-groups", "watch"]),
     })
     .nullable(),

@@ -5,7 +5,7 @@ import type { SessionRoom } from "./session-room.ts";
 export interface RoomToJoin {
   /** A token of the room. Its holder may be in the room, and so may bring a bot there. */
   token: string;
-  /** Ends the bot's identity. One that comes twice throws out the first. */
+  /** The suffix of the bot's identity. A second participant with the same identity disconnects the first. */
   people: string;
   reachedAs?: string | undefined;
   roomProperties?: unknown;

@@ -139,7 +139,7 @@ export interface WebRtcConnection {
   readonly state: "connecting" | "connected" | "closed";
   on(event: keyof ConnectionEvents, listener: () => void): void;
   off(event: keyof ConnectionEvents, listener: () => void): void;
-  /** Sends a goodbye to the client and closes. */
+  /** Sends a close message to the client and closes the connection. */
   close(): void;
 }
 

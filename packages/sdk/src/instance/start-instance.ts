@@ -40,7 +40,7 @@ export interface InstanceOptions {
   log: Log;
 }
 
-const LINGER_MS = 1_000; // for the last event and the client's goodbye
+const LINGER_MS = 1_000; // for the last event and the client's close message
 const MEDIA_END_MS = 3_500;
 const ALIVE_MS = 1_000; // the first alive record must not compete with the client that is connecting
 const READYZ_MS = 1_000; // a later answer counts as no

@@ -16,7 +16,7 @@ const port = parentPort;
 if (!port) throw new Error("media-worker.ts runs as a worker thread only");
 const settings = workerData as MediaWorkerData;
 const connections = new Map<number, MediaConnection>();
-const GOODBYES_MS = 200; // time for goodbye messages before the thread ends
+const GOODBYES_MS = 200; // time for close messages before the thread ends
 const sharedPort = createSharedPort(settings.reach.port);
 const effort = createOpusEffort(settings.opusComplexity);
 const wheel = createTimerWheel({ stepMs: 5 }); // a quarter of a packet, so that connections do not all encode at once

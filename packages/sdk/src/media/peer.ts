@@ -43,7 +43,7 @@ export interface PeerHandlers {
   connected(): void;
   /** Called when the connection breaks; a rebuilt one may follow. */
   disconnected(): void;
-  /** Called when the client says goodbye. */
+  /** Called when the client's close message arrives. */
   left(): void;
   channelOpen(): void;
   /** Called with RTP or RTCP. */

@@ -32,7 +32,7 @@ export interface Talk extends AsyncDisposable {
    * `timeoutMs`, 10 s by default.
    */
   hears(text: string | RegExp, timeoutMs?: number): Promise<string>;
-  /** All that the bot has said, oldest first. */
+  /** Everything the bot has said, oldest first. */
   readonly said: readonly string[];
   /** All requests to the model. */
   readonly requests: readonly LanguageModelRequest[];

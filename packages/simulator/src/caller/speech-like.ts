@@ -2,8 +2,8 @@ import type { AudioFrame } from "@vocalhost/audio";
 import { createSeededRandom } from "../seeded-random.ts";
 
 /**
- * A short sentence nobody can understand: a buzzing voice, three resonances that move from vowel to
- * vowel, some hiss between. Enough like speech for a bot to take it for a turn, and no file is needed.
+ * Generates a short unintelligible sentence: a buzzing voice, three resonances that move from vowel to vowel, and
+ * some noise between. Bots take it for a turn, and it needs no file.
  */
 export function createSpeechLike(): AudioFrame {
   const random = createSeededRandom(7);

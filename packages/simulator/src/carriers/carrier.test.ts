@@ -1,4 +1,4 @@
-// What every carrier has in common; each one's own messages are tested beside its file.
+// Tests the behaviour all carriers share; the messages of each are tested beside its file.
 import { carrierNames, type CarrierName } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";

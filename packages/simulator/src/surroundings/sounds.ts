@@ -96,8 +96,8 @@ const CHORDS = [
 ];
 
 /**
- * What reaches a telephone of a sound at the other end of a room: no direct sound, only what the walls return. For sounds
- * that go on for ever, so the end of a loop still sounds at its beginning.
+ * Returns a sound from the other end of a room as a telephone records it: reflections only, no direct sound. For
+ * endless loops, so the end of a loop still sounds at its beginning.
  */
 function acrossTheRoom(
   loop: Float32Array,
@@ -111,7 +111,7 @@ function acrossTheRoom(
     let soft = 0;
     for (let at = 0; at < sound.length; at++) {
       const returned = memory[at % delay]!;
-      soft = 0.6 * returned + 0.4 * soft; // walls swallow the highs first
+      soft = 0.6 * returned + 0.4 * soft; // reflections lose high frequencies first
       memory[at % delay] = loop[at % loop.length]! + kept * soft;
       sound[at] = sound[at]! + returned;
     }

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import type { ModelName } from "../model-file.ts";
 
-/** What the training's own implementation makes of a recording (training/viva/reference.py). */
+/** The output of the training's own implementation for a recording (training/viva/reference.py). */
 export interface Reference {
   model: ModelName;
   sampleRateHz: number;
-  /** Of the model it was made with. */
+  /** Hash of the model that made it. */
   payloadSha256: string;
   input: Int16Array;
   /** Aligned with the input. */

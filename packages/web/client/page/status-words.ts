@@ -59,7 +59,7 @@ export function statusWords(options: {
   }
 }
 
-/** The state of a call in plain words. What every session has in common is said elsewhere. */
+/** Returns the state of a call in plain words, or undefined for states that all sessions share. */
 export function callWords(options: {
   phase: Phase;
   speaking: Speaking;

@@ -12,7 +12,7 @@ interface Toast {
 const shown = createStore<Toast | undefined>(undefined);
 const SHOWN_MS = 6_000;
 
-/** Says that something is done. What went wrong stays where it was tried. */
+/** Shows that an action succeeded. A failure is shown where the action was tried. */
 export function say(text: string, tone: Toast["tone"] = "good"): void {
   shown.set({ text, tone });
 }

@@ -5,7 +5,7 @@ type Day = UsageDays["days"][number];
 
 const LABEL_EVERY_DAYS = 7;
 
-/** One bar for each day, the filter's minutes at its foot. What it shows is said in words as well. */
+/** One bar for each day, with the filter's minutes at its foot. `summary` says the same in words. */
 export function DaysChart({ days, summary }: { days: Day[]; summary: string }) {
   const top = niceTop(Math.max(...days.map(({ activeSeconds }) => activeSeconds / 60)));
   const percent = (seconds: number) => `${((seconds / 60 / top) * 100).toFixed(2)}%`;

@@ -230,7 +230,7 @@ function libraryOf(about: unknown): { library?: string } {
   return { library: `${String(about.library)}${version}` };
 }
 
-/** The client, plus a look at every message it receives, also those it has no callback for. */
+/** The client, which also passes on every message it receives, including those without a callback. */
 class ObservedClient extends PipecatClient {
   onMessage: ((message: RTVIMessage) => void) | undefined;
 

@@ -4,8 +4,8 @@ import { listDevices } from "./devices.ts";
 import { Microphone } from "./microphone.ts";
 
 /**
- * What the client transports call a media manager, on `getUserMedia` alone: sound only, and
- * nothing is loaded from anywhere.
+ * A media manager for the client transports, based on `getUserMedia` only. It handles sound only, and loads nothing
+ * from elsewhere.
  */
 export class MicrophoneMedia {
   readonly microphone = new Microphone();

@@ -6,7 +6,7 @@ import type { Readable } from "node:stream";
 import { ImageBuildError, type ImageBuildTask } from "../../image-builder.ts";
 import { BASE_NAME } from "./bring-base.ts";
 
-/** What an engine builds from. */
+/** The files an engine builds an image from. */
 export interface BuildContext {
   dockerfile: string;
   /** With this Dockerfile in it; `path` says where. */

@@ -6,7 +6,7 @@ export interface Instruction {
   keyword: string;
   /** `--chown=bot:bot` and the like, which come first. */
   flags: string[];
-  /** All that follows them, on one line. */
+  /** The text after them, on one line. */
   rest: string;
   /** The text of the instruction as it was written. */
   text: string;
@@ -16,7 +16,10 @@ export interface Instruction {
 
 const MAX_BYTES = 256 * 1024;
 
-/** Reads it as engines do. What they may read differently is refused: we would judge another file than they build. */
+/**
+ * Parses a Dockerfile as engines do. Refuses syntax that engines may read differently: the check would then cover
+ * another file than the build.
+ */
 export function parseDockerfile(text: string): Instruction[] {
   if (Buffer.byteLength(text) > MAX_BYTES) throw new ImageBuildError("The Dockerfile has more than 256 KiB");
   const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);

@@ -25,7 +25,7 @@ const REFUSED: Record<string, string> = {
 const COPY_FLAGS = /^--(?:from|chown|chmod)=/;
 const SCRATCH = "scratch";
 
-/** Finds out what a Dockerfile needs, and refuses what would reach past the walls of a build. */
+/** Finds out what a Dockerfile needs, and refuses instructions that would access anything outside the build. */
 export function planDockerfile(text: string): DockerfilePlan {
   const instructions = parseDockerfile(text);
   const variables = new Map<string, string>();

@@ -33,7 +33,7 @@ export interface StandInApi extends AsyncDisposable {
 export interface ApiObject {
   kind?: string;
   metadata: V1ObjectMeta & { deletionGracePeriodSeconds?: number };
-  // Whatever it is: the driver's types say more.
+  // Any value: the driver's types are stricter.
   // oxlint-disable-next-line typescript/no-explicit-any
   [field: string]: any;
 }
@@ -50,7 +50,10 @@ const LABEL = /^(?:[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?)?$/;
 const KINDS = ["pods", "secrets", "configmaps", "poddisruptionbudgets"];
 
 export interface StandInApiOptions {
-  /** Of pods that run: a server before 1.33 knows nothing of it, and who may do it is another question. @default "allowed" */
+  /**
+   * The server's answer to resizing a running pod: servers before 1.33 do not know it, and a role may forbid it.
+   * @default "allowed"
+   */
   resizing?: "allowed" | "forbidden" | "unknown";
 }
 

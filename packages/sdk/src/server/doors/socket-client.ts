@@ -19,7 +19,7 @@ export function tieToSocket(session: Session, socket: WebSocket, more: Partial<C
   watchSocket(socket);
 }
 
-// A socket that is destroyed with unsent data loses the goodbye.
+// Destroying a socket with unsent data would lose the close frame.
 async function socketClosed(socket: WebSocket): Promise<void> {
   if (socket.readyState === socket.CLOSED) return;
   await new Promise<void>((resolve) => socket.once("close", () => resolve()));

@@ -127,7 +127,7 @@ function clientOn(connection: OpenConnection): Client {
     },
     onConnected: (listener) => connection.on("connected", listener),
     close: () => connection.close(),
-    closed: async () => undefined, // the media thread sends the goodbye
+    closed: async () => undefined, // the media thread sends the close message
   };
 }
 
