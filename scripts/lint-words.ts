@@ -24,6 +24,7 @@ const CHECKED = [
   "{README,CHANGELOG,ARCHITECTURE,bench/README}.md",
   "docs/{!(voice-isolation*),carriers/*,decisions/*}.md",
   "docs/hosted/!(configuration|kubernetes).md",
+  "packages/{audio,store}",
   "scripts/{checks.ts,docs-site/*.ts}",
 ];
 /** Files that must use the words below. At most ten lines. */
