@@ -23,8 +23,9 @@ const REPOSITORY = fileURLToPath(new URL("../", import.meta.url));
 const CHECKED = [
   "{README,CHANGELOG,ARCHITECTURE,bench/README}.md",
   "docs/{!(voice-isolation*),carriers/*,decisions/*}.md",
-  "docs/hosted/!(configuration|kubernetes).md",
+  "docs/hosted/!(configuration).md",
   "packages/{audio,store}",
+  "packages/*/README.md",
   "scripts/{checks.ts,docs-site/*.ts}",
 ];
 /** Files that must use the words below. At most ten lines. */
