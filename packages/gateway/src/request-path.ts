@@ -9,7 +9,7 @@ export interface RequestPath {
 }
 
 /**
- * Returns undefined for anything that another server could interpret as a different path: absolute form, dot
+ * Returns undefined for a path that another server could interpret differently. Such paths have absolute form, dot
  * segments, encoded slashes, backslashes, NUL, empty segments, or characters that a second decoding would change.
  */
 export function parseRequestPath(url: string): RequestPath | undefined {

@@ -35,7 +35,7 @@ const NPM_ARGUMENTS = [
   "--no-progress",
 ];
 
-/** Forbids Git, and applies registry addresses in lock files only to ours. */
+/** Forbids Git, and replaces the registry hosts of lock files by ours. */
 const OWN_REGISTRY_ONLY = ["--git=no-git-for-builds", "--replace-registry-host=always"];
 /** The platform of the base, whatever this machine's C library is. */
 const OF_THE_BASE = ["--os=linux", `--cpu=${process.arch}`, "--libc=glibc"];

@@ -5,9 +5,8 @@ const THIS_MACHINE: Region = { code: "this-machine", displayName: "This machine"
 const FORMER_CODE = "us-west"; // of the default region, in stores made by the first releases
 
 /**
- * Returns the configured regions, or one that stands for this machine. If agents, secret sets or builds already use
- * the region's former code, it keeps that code, so that references in the store and in any `vocalhost.toml` stay
- * valid.
+ * Returns the configured regions, or one that stands for this machine. That one keeps its former code if agents,
+ * secret sets or builds use it. References in the store and in any `vocalhost.toml` then stay valid.
  */
 export async function findRegions(db: Db, configured: Region[] | undefined): Promise<Region[]> {
   if (configured) return configured;
