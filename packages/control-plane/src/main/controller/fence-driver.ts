@@ -29,7 +29,7 @@ export interface FencingOptions {
   fenced(): void;
 }
 
-/** Fences off the previous leader. If that fails, returns a task that retries. */
+/** Fences off the previous leader. If the driver is unavailable, returns a task that retries. */
 export async function fenceDriver({ driver, epoch, log, fenced }: FencingOptions): Promise<Work | undefined> {
   const first = driver.fence(epoch);
   try {

@@ -14,7 +14,8 @@ export interface ProbeOptions {
 const LISTEN_MS = 10_000;
 
 /**
- * Opens a UDP port that answers its clients, so that a person elsewhere can verify that callers reach this machine.
+ * Returns a function that names a UDP port with a listener: an idle instance's, else one opened for 10 s. A person
+ * elsewhere can thereby verify that callers reach this machine.
  */
 export function createMediaProbe({ store, media, mediaPorts }: ProbeOptions): () => Promise<MediaProbe> {
   let listening: Promise<number | undefined> | undefined; // concurrent requests share one port

@@ -23,7 +23,8 @@ export interface Controller extends AsyncDisposable {
   /** A link that makes its holder the owner, while the service has none. */
   readonly ownerLink: string | undefined;
   /**
-   * Ends every session, then every instance, for the final shutdown of the service. Does nothing if others may run beside it.
+   * Ends every session, then every instance, for the final shutdown of the service. Does nothing if other controllers
+   * may run beside it.
    */
   endSessions(): Promise<void>;
   /** Resolves when another controller has taken over or this one failed to; the process must then exit. */
