@@ -11,7 +11,7 @@ export function cliReference(): string {
       ? describeCommand(command, `vocalhost ${command.name()}`, 2)
       : [
           `## vocalhost ${command.name()}`,
-          `${sentence(groupSummaries[command.name()] ?? "")}`,
+          sentence(groupSummaries[command.name()] ?? ""),
           ...command.commands.map((each) =>
             describeCommand(each, `vocalhost ${command.name()} ${each.name()}`, 3),
           ),

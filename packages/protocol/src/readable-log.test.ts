@@ -22,5 +22,9 @@ test("log lines are made for reading; requests are shown when they fail or are a
     "17:28:55Z gateway    <red>bad\nError: why\n    at one.ts",
   );
   assert.equal(shown({ msg: "told", by: "a\u001b[2Jb" }), '17:28:55Z gateway    told  by="a\\u001b[2Jb"');
+  assert.equal(
+    shown({ level: 50, msg: "bad", err: { message: "why", stack: "Error: \u001b[2Jwhy\n    at one.ts" } }),
+    "17:28:55Z gateway    <red>bad\nError: \\u001b[2Jwhy\n    at one.ts",
+  );
   assert.equal(readableLog("{not json", { style, isVerbose: false }), "{not json");
 });

@@ -23,7 +23,7 @@ export interface ReadableLogOptions {
 interface LogLine {
   level: number;
   time: number;
-  process: string;
+  process?: string;
   msg: string;
   [field: string]: unknown;
 }
@@ -47,7 +47,14 @@ export function readableLog(line: string, { style, isVerbose }: ReadableLogOptio
   const head = style("dim", `${new Date(time).toISOString().slice(11, 19)}Z ${process.padEnd(10)}`);
   const text = isFailure ? style("red", sentence) : level >= 40 ? style("yellow", sentence) : sentence;
   const tail = shown.length === 0 ? "" : `  ${style("dim", shown.join(" "))}`;
-  return `${head} ${text}${tail}${isFailure && err ? `\n${stack ?? message ?? ""}` : ""}`;
+  return `${head} ${text}${tail}${isFailure && err ? `\n${inert(stack ?? message ?? "")}` : ""}`;
+}
+
+/** Lines stay lines; other control characters are shown escaped, for a message can quote what a stranger sent. */
+function inert(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}]/gu, (character) =>
+    character === "\n" ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 // Callers can choose the text of a field; it must not move the cursor or forge a line.
