@@ -26,6 +26,7 @@ export async function openBreakablePath(page: Page): Promise<BreakablePath> {
   const relays: Relay[] = [];
   let lost = 0;
   let lostOffers = 0;
+  let isClosed = false;
 
   async function leadThroughRelay(route: Route): Promise<void> {
     // Neither side may learn the other's own address, or ICE would find a way around the relay.
@@ -39,7 +40,8 @@ export async function openBreakablePath(page: Page): Promise<BreakablePath> {
     if (!response.ok()) return route.fulfill({ response });
     const answer = (await response.json()) as { sdp: string };
     const relay = await openRelay({ to: mediaAddressIn(answer.sdp), lost: () => (lost += 1) });
-    relays.push(relay);
+    if (isClosed) relay.close(); // an offer was under way; its sockets would keep the process alive
+    else relays.push(relay);
     const candidate = `a=candidate:1 1 UDP 2122260223 ${address} ${relay.port} typ host\r\n`;
     const sdp = withoutCandidates(answer.sdp).replace(/(?=a=ice-ufrag:)/, candidate);
     return route.fulfill({ response, json: { ...answer, sdp } });
@@ -55,6 +57,7 @@ export async function openBreakablePath(page: Page): Promise<BreakablePath> {
       return lost;
     },
     async [Symbol.asyncDispose]() {
+      isClosed = true;
       for (const relay of relays) relay.close();
     },
   };
